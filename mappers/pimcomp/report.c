@@ -35,12 +35,12 @@ static uint32_t cores_used(const struct pim_core_plan *plan)
     return cores;
 }
 
-static uint32_t kept_maps(const struct pim_core_plan *plan)
+static uint32_t resident_maps(const struct pim_core_plan *plan)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; plan->report.kept && i < plan->network.count; i++)
-        kept += plan->report.kept[i];
-    return kept;
+    uint32_t resident = 0;
+    for (uint32_t i = 0; plan->report.resident && i < plan->network.count; i++)
+        resident += plan->report.resident[i];
+    return resident;
 }
 
 static uint64_t peak_local(const struct pim_core_plan *plan)
@@ -206,7 +206,7 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
         fprintf(file,
                 "pipeline: %" PRIu32 " groups of layers, %" PRIu32 " rounds%s; %" PRIu32
                 " maps stay on chip\n",
-                report->groups, report->rounds, plan->batch == 0 ? " (saturated)" : "", kept_maps(plan));
+                report->groups, report->rounds, plan->batch == 0 ? " (saturated)" : "", resident_maps(plan));
     fprintf(file,
             "memory: at most %" PRIu64 " of %" PRIu64 " bytes of a local memory, %" PRIu64
             " bytes of the global memory\n",
@@ -273,8 +273,8 @@ static void put_layers(struct pim_json *json, const struct pim_core_plan *plan)
             pim_json_put_count(json, "cores", cores_of(plan, i));
             pim_json_put_count(json, "mvms", plan->report.layer_mvms[i]);
         }
-        if (plan->report.kept)
-            pim_json_put_boolean(json, "on_chip", plan->report.kept[i]);
+        if (plan->report.resident)
+            pim_json_put_boolean(json, "on_chip", plan->report.resident[i]);
         if (plan->report.group)
             pim_json_put_count(json, "layer_group", plan->report.group[i]);
         pim_json_end(json);

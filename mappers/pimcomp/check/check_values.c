@@ -153,8 +153,8 @@ static enum pim_status compare_sample(const struct check *check, uint32_t sample
                                   layer->name);
             continue;
         }
-        bool kept = sample + place->slots >= samples;
-        if (layer->kind == PIM_CORE_INPUT || layer->graph_layer == PIM_NONE || !kept)
+        bool compared = sample + place->slots >= samples;
+        if (layer->kind == PIM_CORE_INPUT || layer->graph_layer == PIM_NONE || !compared)
             continue;
         check->result->layers++;
         status = compare_layer(check, i, sample, values[layer->graph_layer]);

@@ -3,7 +3,7 @@
 #include "mappers/pimcomp/kernels/moves.h"
 
 #include "mappers/machine/core_times.h"
-#include "mappers/pimcomp/cost/weigh_round.h"
+#include "mappers/pimcomp/cost/round_cost.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -193,8 +193,8 @@ static void place_cores(struct pim_core_costs *costs)
                 for (uint32_t x = 0; x < a->chip_width; x++, next++) {
                     costs->walk[next] = (top + y) * a->width + left + (y % 2 ? a->chip_width - 1 - x : x);
                     costs->chip[costs->walk[next]] = costs->chips;
-                    costs->spot[costs->walk[next]] =
-                        (struct pim_core_spot){costs->walk[next] % a->width, costs->walk[next] / a->width};
+                    costs->position[costs->walk[next]] = (struct pim_core_position){
+                        costs->walk[next] % a->width, costs->walk[next] / a->width};
                 }
 }
 
@@ -210,8 +210,8 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *a,
     costs->layer = PIM_ARENA_ARRAY(arena, struct pim_core_cost, network->count);
     costs->chip = PIM_ARENA_ARRAY(arena, uint32_t, a->cores);
     costs->walk = PIM_ARENA_ARRAY(arena, uint32_t, a->cores);
-    costs->spot = PIM_ARENA_ARRAY(arena, struct pim_core_spot, a->cores);
-    if (!costs->layer || !costs->chip || !costs->walk || !costs->spot)
+    costs->position = PIM_ARENA_ARRAY(arena, struct pim_core_position, a->cores);
+    if (!costs->layer || !costs->chip || !costs->walk || !costs->position)
         return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate %" PRIu32 " layers", network->count);
     place_cores(costs);
     costs->load_cycles = a->local_pipelined ? 1 : a->local_write_cycles;
@@ -241,20 +241,20 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *a,
 
 /* --- the estimate of a finished layout --- */
 
-/* Shares of all cores: counted by replica, each core's layers together. By position of the walk. */
+/* Portions of all cores: counted by replica, each core's layers together. By position of the walk. */
 struct gathering {
     uint32_t *position; /* of each core */
-    uint32_t *at;       /* by position: its share of the layer at work, or PIM_NONE */
-    uint32_t *count;    /* by position: shares */
+    uint32_t *at;       /* by position: its portion of the layer at work, or PIM_NONE */
+    uint32_t *count;    /* by position: portions */
     uint32_t *seen;
-    uint32_t *first; /* shares of each position */
-    uint32_t room;   /* share number i of position p is share[p * room + i] */
-    struct pim_core_share *share;
+    uint32_t *first; /* portions of each position */
+    uint32_t room;   /* portion number i of position p is portion[p * room + i] */
+    struct pim_core_portion *portion;
     struct pim_core_link *link;
     uint32_t links;
 };
 
-/* Adds the replicas of a layer to the shares of the cores. */
+/* Adds the replicas of a layer to the portions of the cores. */
 static void gather_layer(const struct pim_core_mapping *mapping, uint32_t layer, struct gathering *g)
 {
     const struct pim_core_layout_layer *l = &mapping->layout->layer[layer];
@@ -267,18 +267,18 @@ static void gather_layer(const struct pim_core_mapping *mapping, uint32_t layer,
             uint32_t p = g->position[l->core[(size_t)r * groups + n]];
             if (g->at[p] == PIM_NONE) {
                 g->at[p] = g->count[p]++;
-                g->share[(size_t)p * room + g->at[p]] = (struct pim_core_share){.layer = layer};
+                g->portion[(size_t)p * room + g->at[p]] = (struct pim_core_portion){.layer = layer};
             }
-            struct pim_core_share *here = &g->share[(size_t)p * room + g->at[p]];
+            struct pim_core_portion *here = &g->portion[(size_t)p * room + g->at[p]];
             here->groups++;
-            here->guest_groups += p != home;
+            here->contributor_groups += p != home;
             if (g->seen[p] == r)
                 continue;
             g->seen[p] = r; /* the position's first group of this replica */
-            here->lanes++;
+            here->replicas++;
             here->homes += p == home;
             here->sums_out += p != home;
-            g->share[(size_t)home * room + g->at[home]].sums_in += p != home;
+            g->portion[(size_t)home * room + g->at[home]].sums_in += p != home;
             if (p != home) {
                 g->link[g->links++] = (struct pim_core_link){layer, home, p, 0};
             }
@@ -286,9 +286,9 @@ static void gather_layer(const struct pim_core_mapping *mapping, uint32_t layer,
     }
     for (uint32_t i = links; i < g->links; i++) { /* by now all homes are counted */
         struct pim_core_link *link = &g->link[i];
-        link->span = g->share[(size_t)link->home * room + g->at[link->home]].homes;
-        if (i == links || link->home != link[-1].home || link->guest != link[-1].guest)
-            g->share[(size_t)link->guest * room + g->at[link->guest]].span += link->span;
+        link->span = g->portion[(size_t)link->home * room + g->at[link->home]].homes;
+        if (i == links || link->home != link[-1].home || link->contributor != link[-1].contributor)
+            g->portion[(size_t)link->contributor * room + g->at[link->contributor]].span += link->span;
     }
 }
 
@@ -307,9 +307,9 @@ static enum pim_status make_gathering(const struct pim_core_mapping *mapping,
         .seen = PIM_ARENA_ARRAY(arena, uint32_t, cores),
         .first = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)cores + 1),
         .room = costs->room,
-        .share = PIM_ARENA_ARRAY(arena, struct pim_core_share, (size_t)cores * costs->room + 1),
+        .portion = PIM_ARENA_ARRAY(arena, struct pim_core_portion, (size_t)cores * costs->room + 1),
         .link = PIM_ARENA_ARRAY(arena, struct pim_core_link, links)};
-    if (!g->position || !g->at || !g->count || !g->seen || !g->first || !g->share || !g->link)
+    if (!g->position || !g->at || !g->count || !g->seen || !g->first || !g->portion || !g->link)
         return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate a layout on %" PRIu32 " cores", cores);
     for (uint32_t p = 0; p < cores; p++)
         g->position[costs->walk[p]] = p;
@@ -321,7 +321,7 @@ enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,
 {
     struct pim_arena arena;
     struct pim_core_costs costs;
-    struct pim_core_weighing weighing;
+    struct pim_core_evaluation evaluation;
     struct gathering g;
     uint32_t cores = mapping->architecture->cores, next = 0;
     pim_arena_initialize(&arena, 0);
@@ -330,20 +330,20 @@ enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,
     if (status == PIM_OK)
         status = make_gathering(mapping, &costs, &arena, &g, error);
     if (status == PIM_OK)
-        status = pim_core_weighing_make(&costs, &arena, &weighing, error);
+        status = pim_core_evaluation_make(&costs, &arena, &evaluation, error);
     if (status == PIM_OK) {
         for (uint32_t i = 0; i < mapping->network->count; i++) {
-            weighing.replicas[i] = mapping->layout->layer[i].replicas;
+            evaluation.replicas[i] = mapping->layout->layer[i].replicas;
             gather_layer(mapping, i, &g);
         }
         for (uint32_t p = 0; p < cores; p++) { /* close the gaps */
             g.first[p] = next;
             for (uint32_t i = 0; i < g.count[p]; i++)
-                g.share[next++] = g.share[(size_t)p * g.room + i];
+                g.portion[next++] = g.portion[(size_t)p * g.room + i];
         }
         g.first[cores] = next;
-        pim_core_weigh(&costs, &weighing, g.share, g.first, g.link, g.links);
-        *estimate = weighing.result;
+        pim_core_evaluate(&costs, &evaluation, g.portion, g.first, g.link, g.links);
+        *estimate = evaluation.result;
     }
     pim_arena_terminate(&arena);
     return status;

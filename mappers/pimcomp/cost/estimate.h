@@ -2,7 +2,7 @@
  * Estimated cycles of a layout, without a simulation: what the search compares and phases of a trace carry
  * (docs/mappers/pimcomp.md, section Estimate).
  *
- * A layout is told to the estimate as shares: how many replicas of a layer have their home (first array
+ * A layout is told to the estimate as portions: how many replicas of a layer have their home (first array
  * group) on a core, how many array groups of it are there, and what partial sums go out and come in. Both the
  * chromosomes of the search and finished layouts are brought into that form.
  *
@@ -15,23 +15,23 @@
 #include "mappers/pimcomp/throughput/chains.h"
 
 /* The part of a core in a layer. */
-struct pim_core_share {
+struct pim_core_portion {
     uint32_t layer;
     uint32_t homes;    /* replicas whose first group is here */
-    uint32_t lanes;    /* replicas with any group here */
+    uint32_t replicas; /* replicas with any group here */
     uint32_t groups;   /* of all of them */
     uint32_t sums_in;  /* partial sums that the homes receive for one window each */
-    uint32_t sums_out; /* that the other lanes send */
-    /* of the lanes whose home is elsewhere */
-    uint32_t guest_groups;
+    uint32_t sums_out; /* that the other replicas send */
+    /* of the replicas whose home is elsewhere */
+    uint32_t contributor_groups;
     uint32_t span; /* homes of the cores where their homes are: replicas that take turns with them */
 };
 
-/* A replica that lies on several cores: position `guest` sends its partial sums to position `home`. Positions
- * are those of pim_core_costs.walk. */
+/* A replica that lies on several cores: position `contributor` sends its partial sums to position `home`.
+ * Positions are those of pim_core_costs.walk. */
 struct pim_core_link {
-    uint32_t layer, home, guest;
-    uint32_t span; /* homes of the share of `home` */
+    uint32_t layer, home, contributor;
+    uint32_t span; /* homes of the portion of `home` */
 };
 
 /* Low latency: what a layer waits for of one of its producers. */
@@ -61,7 +61,7 @@ struct pim_core_cost {
     uint32_t kernel_rows, fresh_rows; /* fresh: that a row of windows reads and the one before did not */
     uint32_t row;                     /* windows */
     uint64_t copy_beats;              /* HT, local port: windows that no MVM can read where they lie */
-    uint32_t copies;                  /* HT: instructions for that, for each lane */
+    uint32_t copies;                  /* HT: instructions for that, for each replica */
     uint64_t load_beats;              /* HT, vector layers, local port: of new_bytes */
     /* HT, matrix layers */
     uint64_t input_beats, trip; /* an MVM: local port for its input; latency and port, input and output */
@@ -77,7 +77,7 @@ struct pim_core_cost {
 };
 
 /* Where a core is. */
-struct pim_core_spot {
+struct pim_core_position {
     uint32_t x, y;
 };
 
@@ -89,9 +89,9 @@ struct pim_core_costs {
     struct pim_core_cost *layer;
     uint32_t *chip; /* of each core */
     uint32_t chips;
-    struct pim_core_spot *spot; /* of each core */
+    struct pim_core_position *position; /* of each core */
     uint32_t *walk; /* core at each position: chip by chip, in each row by row, every second one backwards */
-    uint32_t room;  /* matrix layers: the most shares of a core */
+    uint32_t room;  /* matrix layers: the most portions of a core */
     uint64_t load_cycles, memory_cycles; /* of a beat at the local and the global memory */
     uint64_t round_cycles;               /* LL: least time from pixel to pixel of the next layer */
 };
@@ -109,32 +109,32 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *archi
                                        struct pim_error *error);
 
 /* Room for one evaluation; not shared between threads. */
-struct pim_core_weighing {
+struct pim_core_evaluation {
     uint32_t *replicas; /* of each layer: filled by the caller */
     /* of each layer */
     uint64_t *work;                    /* LL: rounds: windows of a replica */
-    uint32_t *homes, *members, *lanes; /* LL: cores with a home; with any group; all lanes */
+    uint32_t *homes, *members, *parts; /* LL: cores with a home; with any group; all parts of replicas */
     uint64_t *first, *last;            /* LL: rounds of the first and the last pixel */
     uint64_t *away;                    /* LL: cores that an output pixel goes to */
     uint32_t *place;                   /* LL: marks of its first round and behind its last */
     /* LL, of each mark: rounds at which the work changes */
     uint64_t *mark;
-    uint64_t *slowest;             /* cycles of a round of the slowest core from here to the next mark */
-    int64_t *change;               /* of the MVMs of a core in a round */
-    int64_t *behind;               /* of the cycles behind them */
-    struct pim_weigh_round *round; /* HT; NULL in LL */
+    uint64_t *slowest;            /* cycles of a round of the slowest core from here to the next mark */
+    int64_t *change;              /* of the MVMs of a core in a round */
+    int64_t *behind;              /* of the cycles behind them */
+    struct pim_round_cost *round; /* HT; NULL in LL */
     struct pim_core_estimate result;
 };
 
-enum pim_status pim_core_weighing_make(const struct pim_core_costs *costs, struct pim_arena *arena,
-                                       struct pim_core_weighing *weighing, struct pim_error *error);
+enum pim_status pim_core_evaluation_make(const struct pim_core_costs *costs, struct pim_arena *arena,
+                                         struct pim_core_evaluation *evaluation, struct pim_error *error);
 
-/* Weighs a layout: the shares of the core at position p are those from first[p] to first[p + 1], one for each
- * layer; links are in the order of positions; and weighing->replicas is filled. The result is in
- * weighing->result. */
-void pim_core_weigh(const struct pim_core_costs *costs, struct pim_core_weighing *weighing,
-                    const struct pim_core_share *share, const uint32_t *first,
-                    const struct pim_core_link *link, uint32_t links);
+/* Evaluates a layout: the portions of the core at position p are those from first[p] to first[p + 1], one
+ * for each layer; links are in the order of positions; and evaluation->replicas is filled. The result is in
+ * evaluation->result. */
+void pim_core_evaluate(const struct pim_core_costs *costs, struct pim_core_evaluation *evaluation,
+                       const struct pim_core_portion *portion, const uint32_t *first,
+                       const struct pim_core_link *link, uint32_t links);
 
 /* The estimate of a finished layout. PIM_NO_MEMORY. */
 enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,

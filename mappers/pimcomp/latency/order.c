@@ -74,17 +74,17 @@ static bool before(const struct pim_ll_order *order, uint32_t a, uint32_t b)
 /* The sources with the most messages left first. Insertion: they are nearly sorted from the round before. */
 static void sort_sources(struct pim_ll_order *order)
 {
-    uint32_t kept = 0;
+    uint32_t remaining = 0;
     for (uint32_t i = 0; i < order->sources; i++) {
-        uint32_t source = order->source[i], place = kept;
+        uint32_t source = order->source[i], place = remaining;
         if (order->first[source] == NONE)
             continue;
         for (; place > 0 && before(order, source, order->source[place - 1]); place--)
             order->source[place] = order->source[place - 1];
         order->source[place] = source;
-        kept++;
+        remaining++;
     }
-    order->sources = kept;
+    order->sources = remaining;
 }
 
 /* The core may take part in a message of this round. */

@@ -49,7 +49,7 @@ enum pim_status pim_gene_workshop_make(const struct pim_gene_space *space, struc
 {
     size_t cores = space->architecture->cores, layers = space->network->count;
     *w = (struct pim_gene_workshop){
-        .share = PIM_ARENA_ARRAY(arena, struct pim_core_share, cores * space->slots),
+        .portion = PIM_ARENA_ARRAY(arena, struct pim_core_portion, cores * space->slots),
         .first = PIM_ARENA_ARRAY(arena, uint32_t, cores + 1),
         .link = PIM_ARENA_ARRAY(arena, struct pim_core_link, cores * space->slots),
         .missing = PIM_ARENA_ARRAY(arena, uint32_t, layers),
@@ -58,10 +58,10 @@ enum pim_status pim_gene_workshop_make(const struct pim_gene_space *space, struc
         .place = PIM_ARENA_ARRAY(arena, uint32_t, cores),
         .amount = PIM_ARENA_ARRAY(arena, uint32_t, cores),
     };
-    if (!w->share || !w->first || !w->link || !w->missing || !w->home || !w->place_of_home || !w->place ||
+    if (!w->portion || !w->first || !w->link || !w->missing || !w->home || !w->place_of_home || !w->place ||
         !w->amount)
         return out_of_memory(error, space->architecture);
-    return pim_core_weighing_make(&space->costs, arena, &w->weighing, error);
+    return pim_core_evaluation_make(&space->costs, arena, &w->evaluation, error);
 }
 
 enum pim_status pim_chromosome_make(const struct pim_gene_space *space, struct pim_arena *arena,
@@ -178,27 +178,27 @@ bool pim_chromosome_first(const struct pim_gene_space *space, struct pim_chromos
 }
 
 /* Gives out the groups of one gene: whole replicas, then the parts of shared ones. */
-static void share_gene(const struct pim_gene_space *space, struct pim_gene_workshop *w, uint32_t position,
+static void place_gene(const struct pim_gene_space *space, struct pim_gene_workshop *w, uint32_t position,
                        uint32_t index, uint32_t gene)
 {
     uint32_t layer = gene / PIM_GENE_LAYER, count = gene % PIM_GENE_LAYER;
     uint32_t replica = space->partition->layer[layer].groups, whole = count / replica, rest = count % replica;
-    struct pim_core_share *share = &w->share[index];
-    *share = (struct pim_core_share){.layer = layer, .homes = whole, .lanes = whole, .groups = count};
+    struct pim_core_portion *portion = &w->portion[index];
+    *portion = (struct pim_core_portion){.layer = layer, .homes = whole, .replicas = whole, .groups = count};
     if (rest && w->missing[layer]) { /* a replica that was begun before */
         uint32_t part = rest < w->missing[layer] ? rest : w->missing[layer];
-        share->lanes++;
-        share->sums_out++;
-        share->guest_groups = part;
-        share->span = w->share[w->home[layer]].homes;
-        w->link[w->links++] = (struct pim_core_link){layer, w->place_of_home[layer], position, share->span};
-        w->share[w->home[layer]].sums_in++;
+        portion->replicas++;
+        portion->sums_out++;
+        portion->contributor_groups = part;
+        portion->span = w->portion[w->home[layer]].homes;
+        w->link[w->links++] = (struct pim_core_link){layer, w->place_of_home[layer], position, portion->span};
+        w->portion[w->home[layer]].sums_in++;
         w->missing[layer] -= part;
         rest -= part;
     }
     if (rest) { /* a new one begins */
-        share->lanes++;
-        share->homes++;
+        portion->replicas++;
+        portion->homes++;
         w->home[layer] = index;
         w->place_of_home[layer] = position;
         w->missing[layer] = replica - rest;
@@ -213,19 +213,19 @@ void pim_chromosome_weigh(const struct pim_gene_space *space, struct pim_gene_wo
     memset(w->missing, 0, space->network->count * sizeof *w->missing);
     for (uint32_t m = 0; m < space->matrices; m++) {
         uint32_t layer = space->matrix[m];
-        w->weighing.replicas[layer] = c->groups[layer] / space->partition->layer[layer].groups;
+        w->evaluation.replicas[layer] = c->groups[layer] / space->partition->layer[layer].groups;
     }
     for (uint32_t p = 0; p < cores; p++) {
         const uint32_t *gene = c->gene + (size_t)p * space->slots;
         w->first[p] = next;
         for (uint32_t s = 0; s < space->slots; s++)
             if (gene[s] != 0)
-                share_gene(space, w, p, next++, gene[s]);
+                place_gene(space, w, p, next++, gene[s]);
     }
     w->first[cores] = next;
-    pim_core_weigh(&space->costs, &w->weighing, w->share, w->first, w->link, w->links);
-    c->cycles = w->weighing.result.cycles;
-    c->spread = w->weighing.result.spread;
+    pim_core_evaluate(&space->costs, &w->evaluation, w->portion, w->first, w->link, w->links);
+    c->cycles = w->evaluation.result.cycles;
+    c->spread = w->evaluation.result.spread;
 }
 
 /* Cores of the groups that are not part of a whole replica, in order. */

@@ -45,13 +45,13 @@ struct pim_gene_space {
 
 /* What a thread works with. */
 struct pim_gene_workshop {
-    struct pim_core_weighing weighing;
-    struct pim_core_share *share;
-    uint32_t *first; /* shares of each position */
+    struct pim_core_evaluation evaluation;
+    struct pim_core_portion *portion;
+    uint32_t *first; /* portions of each position */
     struct pim_core_link *link;
     uint32_t links;
     uint32_t *missing;       /* of each layer: groups that the replica under construction still lacks */
-    uint32_t *home;          /* of each layer: its home's share, */
+    uint32_t *home;          /* of each layer: its home's portion, */
     uint32_t *place_of_home; /* and its position */
     uint32_t *place;         /* positions and groups of a change, to undo it */
     uint32_t *amount;

@@ -249,7 +249,7 @@ static enum pim_status make_room(struct search *search, struct pim_arena *scratc
 static struct pim_core_estimate weigh(struct search *search, struct pim_chromosome *chromosome)
 {
     pim_chromosome_weigh(search->space, &search->workshop, chromosome);
-    return search->workshop.weighing.result;
+    return search->workshop.evaluation.result;
 }
 
 /* --- runners-up --- */

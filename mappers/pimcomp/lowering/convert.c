@@ -210,7 +210,7 @@ static void lower_pooling(struct pim_lowering *l)
 /* The axes that a reduction takes away, when its dimensions are whole axes of pixels; 0: they are not. */
 static unsigned reduced_axes(struct pim_lowering *l)
 {
-    unsigned mask[PIM_SHAPE_RANK], reduced = 0, kept = 0;
+    unsigned mask[PIM_SHAPE_RANK], reduced = 0, remaining = 0;
     const struct pim_core_view *view = pim_input_view(l, 0);
     const struct pim_shape *shape = pim_input_shape(l, 0);
     if (view->strided || !pim_view_axes(view, shape, mask))
@@ -219,8 +219,8 @@ static unsigned reduced_axes(struct pim_lowering *l)
         if (l->layer->attributes.reduction.axes >> d & 1)
             reduced |= mask[d];
         else
-            kept |= mask[d];
-    return (reduced & kept) || (reduced & 1u << PIM_AXIS_CHANNEL) ? 0 : reduced;
+            remaining |= mask[d];
+    return (reduced & remaining) || (reduced & 1u << PIM_AXIS_CHANNEL) ? 0 : reduced;
 }
 
 /* Brings the dimensions that are reduced into columns: those before them become channels, those behind rows

@@ -141,11 +141,9 @@ bool pim_move_view(struct pim_lowering *l, const struct pim_core_view *of,
     }
     if (l->status != PIM_OK)
         return false;
-    struct pim_core_strides *kept = PIM_ARENA_NEW(l->arena, struct pim_core_strides);
-    if (!kept)
-        return pim_lowering_no_memory(l);
-    *kept = merged;
-    result->strided = kept;
+    struct pim_core_strides *stored = PIM_ARENA_NEW(l->arena, struct pim_core_strides);
+    *stored = merged;
+    result->strided = stored;
     result->sole = false;
     return true;
 }

@@ -24,7 +24,7 @@ struct pim_core_schedule_report {
     uint32_t groups;               /* of layers (high throughput); 1 in low latency */
     uint32_t rounds;               /* as emitted */
     uint32_t *group;               /* of each layer; in the arena */
-    bool *kept;                    /* of each layer: its output stays on chip; in the arena; may be NULL */
+    bool *resident;                /* of each layer: its output stays on chip; in the arena; may be NULL */
     uint32_t first_phase, phases;  /* of the trace, where the schedule has phases */
     uint64_t *local_bytes;         /* of each core: highest local address in use; in the arena */
     struct pim_core_counts counts; /* of all cores */

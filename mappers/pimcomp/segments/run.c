@@ -207,7 +207,7 @@ static void take_results(struct run *run, const struct pim_core_memory_map *map,
             continue;
         run->map->bias[origin] = map->bias[i];
         run->report.group[origin] = report->group[i];
-        run->report.kept[origin] = report->kept && report->kept[i];
+        run->report.resident[origin] = report->resident && report->resident[i];
         run->report.layer_mvms[origin] = report->layer_mvms[i];
         const struct pim_core_partition_layer *part = &segment->partition.layer[i];
         for (uint64_t g = 0; g < (uint64_t)part->groups * segment->layout.layer[i].replicas; g++)
@@ -274,13 +274,13 @@ enum pim_status pim_core_segments_schedule(const struct pim_core_segment_problem
                       .first_group = PIM_ARENA_ARRAY(arena, uint32_t, cores),
                       .core = PIM_ARENA_ARRAY(arena, uint32_t, cores),
                       .report = {.group = PIM_ARENA_ARRAY(arena, uint32_t, layers),
-                                 .kept = PIM_ARENA_ARRAY(arena, bool, layers),
+                                 .resident = PIM_ARENA_ARRAY(arena, bool, layers),
                                  .local_bytes = PIM_ARENA_ARRAY(arena, uint64_t, cores),
                                  .layer_mvms = PIM_ARENA_ARRAY(arena, uint64_t, layers)}};
     map->map = PIM_ARENA_ARRAY(arena, struct pim_core_place, layers);
     map->bias = PIM_ARENA_ARRAY(arena, uint64_t, layers);
     map->weights = PIM_ARENA_ARRAY(arena, uint64_t, layers);
-    if (!run.place || !run.first_group || !run.core || !run.report.group || !run.report.kept ||
+    if (!run.place || !run.first_group || !run.core || !run.report.group || !run.report.resident ||
         !run.report.local_bytes || !run.report.layer_mvms || !map->map || !map->bias || !map->weights)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the segments of %" PRIu32 " layers", layers);
     for (uint32_t core = 0; core < cores; core++)

@@ -312,15 +312,15 @@ void pim_round_fold_collect(struct pim_round_schedule *schedule, struct pim_roun
     open_rows(schedule, job, last / folds->across);
     for (uint32_t i = 0; i < job->workers; i++) {
         const struct pim_round_worker *worker = &job->worker[i];
-        for (uint32_t j = 0; j < worker->lanes; j++) {
-            const struct pim_round_lane *lane = &worker->lane[j];
-            uint64_t sums =
-                worker->sum + ((uint64_t)pim_round_turn(worker) * worker->lanes + j) * worker->lane_bytes;
-            for (uint32_t k = 0; k < lane->groups && pim_round_is_busy(schedule, job, lane); k++) {
-                if (lane->partial[k] == UINT32_MAX)
+        for (uint32_t j = 0; j < worker->replicas; j++) {
+            const struct pim_round_replica *replica = &worker->replica[j];
+            uint64_t sums = worker->sum +
+                            ((uint64_t)pim_round_turn(worker) * worker->replicas + j) * worker->replica_bytes;
+            for (uint32_t k = 0; k < replica->groups && pim_round_is_busy(schedule, job, replica); k++) {
+                if (replica->partial[k] == UINT32_MAX)
                     deliver(schedule, worker,
-                            &schedule->mapping->partition->layer[job->layer].group[lane->group[k]],
-                            first + lane->position, sums + lane->sum[k]);
+                            &schedule->mapping->partition->layer[job->layer].group[replica->group[k]],
+                            first + replica->position, sums + replica->sum[k]);
             }
         }
     }

@@ -29,7 +29,7 @@ void pim_round_time_layers(struct pim_round_schedule *schedule)
 {
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         const struct pim_round_layer *layer = &schedule->layer[i];
-        uint64_t passes = layer->shares ? pim_round_vector_passes(schedule, i) : 0;
+        uint64_t passes = layer->tiles ? pim_round_vector_passes(schedule, i) : 0;
         for (uint32_t j = 0; j < layer->jobs; j++)
             passes = layer->job[j].steps > passes ? layer->job[j].steps : passes;
         schedule->chain[i].passes = passes;

@@ -107,7 +107,7 @@ uint64_t pim_round_input_place(struct pim_round_schedule *schedule, struct pim_r
     const struct pim_round_window *w = &layer->window;
     const struct pim_round_buffers *buffers = &worker->buffers;
     uint64_t pixel = (uint64_t)worker->channels * PIM_CORE_ELEMENT_BYTES;
-    uint32_t copies = buffers->depth * worker->lanes;
+    uint32_t copies = buffers->depth * worker->replicas;
     worker->window_bytes = worker->kernel_rows * w->kernel[1] * pixel;
     worker->tile_bytes = 0;
     uint32_t columns;
@@ -230,7 +230,7 @@ static void load_tile(struct pim_round_schedule *schedule, struct pim_round_work
     clip_columns(w, first, columns, &begin, &end);
     bool whole = top >= 0 && bottom < w->height && begin == first && end == first + columns;
     uint64_t apart = w->kernel[1] == 1 ? w->stride[1] : 1;
-    if (whole && source->runs == 1 && !source->run->kept &&
+    if (whole && source->runs == 1 && !source->run->resident &&
         (columns == 1 || apart * source->run->pixel_stride == pixel)) {
         uint64_t x = (uint64_t)position_of(w, 1, first);
         pim_round_fetch(schedule, worker->core, local, source->run, sample, (uint64_t)top * source->width + x,
@@ -336,24 +336,24 @@ static int64_t use_ring(struct pim_round_schedule *schedule, struct pim_round_wo
 
 /* Local address of column number `column` in kernel row `tap` (from the worker's first one on). */
 static uint64_t row_address(const struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
-                            const struct pim_round_lane *lane, uint32_t tap)
+                            const struct pim_round_replica *replica, uint32_t tap)
 {
     const struct pim_round_window *w = &layer_of(schedule, worker)->window;
     if (worker->buffers.mode != PIM_ROUND_RING)
-        return lane->input + tap * worker->row_bytes;
-    int64_t place = (lane->row + (int64_t)tap * w->dilation[0]) % worker->buffers.rows;
+        return replica->input + tap * worker->row_bytes;
+    int64_t place = (replica->row + (int64_t)tap * w->dilation[0]) % worker->buffers.rows;
     place += place < 0 ? worker->buffers.rows : 0;
-    return lane->input + (uint64_t)place * worker->row_bytes;
+    return replica->input + (uint64_t)place * worker->row_bytes;
 }
 
-/* Copies the window of a lane, whose rows are at hand, to `destination` in canonical order. */
+/* Copies the window of a replica, whose rows are at hand, to `destination` in canonical order. */
 static void gather(struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
-                   const struct pim_round_lane *lane, uint64_t destination)
+                   const struct pim_round_replica *replica, uint64_t destination)
 {
     const struct pim_round_window *w = &layer_of(schedule, worker)->window;
     uint64_t pixel = (uint64_t)worker->channels * PIM_CORE_ELEMENT_BYTES, row = w->kernel[1] * pixel;
     for (uint32_t tap = 0, next; tap < worker->kernel_rows; tap = next) {
-        uint64_t source = row_address(schedule, worker, lane, tap), stride = 0;
+        uint64_t source = row_address(schedule, worker, replica, tap), stride = 0;
         next = tap + 1;
         if (w->dilation[1] > 1 && w->kernel[1] > 1) {
             pim_core_emit_copy(&schedule->emitter, worker->core, destination + tap * row, source, pixel,
@@ -361,7 +361,7 @@ static void gather(struct pim_round_schedule *schedule, const struct pim_round_w
             continue;
         }
         for (; next < worker->kernel_rows; next++) { /* as many rows as lie equally far apart */
-            uint64_t address = row_address(schedule, worker, lane, next);
+            uint64_t address = row_address(schedule, worker, replica, next);
             if (address <= source)
                 break;
             uint64_t apart = (address - source) / (next - tap);
@@ -378,7 +378,7 @@ static void gather(struct pim_round_schedule *schedule, const struct pim_round_w
 /* Copies bundles [first, first + count) of channels, all of `channels`, of a window whose rows are at hand:
  * all of them at each position of the kernel, or, if that is fewer copies, one by one the rows of each. */
 static void gather_bundles(struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
-                           const struct pim_round_lane *lane, uint64_t destination, uint32_t first,
+                           const struct pim_round_replica *replica, uint64_t destination, uint32_t first,
                            uint32_t count, uint32_t channels)
 {
     const struct pim_round_window *w = &layer_of(schedule, worker)->window;
@@ -388,7 +388,7 @@ static void gather_bundles(struct pim_round_schedule *schedule, const struct pim
     uint64_t positions = (uint64_t)w->kernel[0] * w->kernel[1], skipped = first * bundle - worker->channel;
     destination += skipped * positions * PIM_CORE_ELEMENT_BYTES;
     for (uint32_t tap = 0; tap < w->kernel[0]; tap++) {
-        uint64_t row = row_address(schedule, worker, lane, tap) + skipped * PIM_CORE_ELEMENT_BYTES;
+        uint64_t row = row_address(schedule, worker, replica, tap) + skipped * PIM_CORE_ELEMENT_BYTES;
         uint64_t to = destination + tap * w->kernel[1] * bytes;
         if (count <= w->kernel[1]) {
             for (uint32_t b = 0; b < count; b++)
@@ -402,17 +402,17 @@ static void gather_bundles(struct pim_round_schedule *schedule, const struct pim
     }
 }
 
-/* Copies what the groups of a lane read of a window to `destination`, bundle by bundle; the last bundle of a
- * layer may be narrower. */
+/* Copies what the groups of a replica read of a window to `destination`, bundle by bundle; the last bundle
+ * of a layer may be narrower. */
 static void gather_blocks(struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
-                          const struct pim_round_lane *lane, uint64_t destination)
+                          const struct pim_round_replica *replica, uint64_t destination)
 {
     const struct pim_core_partition_layer *part = &schedule->mapping->partition->layer[worker->job->layer];
     const struct pim_round_window *w = &layer_of(schedule, worker)->window;
     uint32_t rows = w->kernel[0] * w->kernel[1] * part->bundle, whole = w->channels / part->bundle;
     uint32_t first = 0, count = 0;
-    for (uint32_t i = 0; i <= lane->groups; i++) {
-        uint32_t bundle = i < lane->groups ? part->group[lane->group[i]].row / rows : UINT32_MAX;
+    for (uint32_t i = 0; i <= replica->groups; i++) {
+        uint32_t bundle = i < replica->groups ? part->group[replica->group[i]].row / rows : UINT32_MAX;
         if (count > 0 && bundle == first + count - 1)
             continue;
         if (count > 0 && bundle == first + count && bundle < whole) {
@@ -420,7 +420,7 @@ static void gather_blocks(struct pim_round_schedule *schedule, const struct pim_
             continue;
         }
         if (count > 0)
-            gather_bundles(schedule, worker, lane, destination, first, count,
+            gather_bundles(schedule, worker, replica, destination, first, count,
                            first < whole ? part->bundle : w->channels % part->bundle);
         first = bundle;
         count = 1;
@@ -428,12 +428,12 @@ static void gather_blocks(struct pim_round_schedule *schedule, const struct pim_
 }
 
 void pim_round_input_load(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
-                          struct pim_round_lane *lane, uint32_t window, uint32_t sample)
+                          struct pim_round_replica *replica, uint32_t window, uint32_t sample)
 {
     const struct pim_round_window *w = &layer_of(schedule, worker)->window;
     const struct pim_round_buffers *buffers = &worker->buffers;
     uint32_t turn = buffers->depth > 1 ? worker->job->step % buffers->depth : 0;
-    uint64_t index = turn * worker->lanes + (uint64_t)(lane - worker->lane);
+    uint64_t index = turn * worker->replicas + (uint64_t)(replica - worker->replica);
     uint64_t gathered = worker->gather + index * worker->window_bytes;
     uint64_t pixel = (uint64_t)worker->channels * PIM_CORE_ELEMENT_BYTES;
     int64_t column = first_of(w, 1, 0, window % w->output_width);
@@ -441,42 +441,42 @@ void pim_round_input_load(struct pim_round_schedule *schedule, struct pim_round_
     case PIM_ROUND_WINDOW:
         load_tile(schedule, worker, gathered, window / w->output_width, column,
                   pim_round_span(w, 1, w->kernel[1]), sample);
-        lane->input = gathered;
+        replica->input = gathered;
         return;
     case PIM_ROUND_TILES_OF_WINDOWS: {
         uint32_t count, first = tile_of(w, worker, window, &count);
         uint64_t tile = use_tile(schedule, worker, window, sample);
         worker->row_bytes = ((count - 1) * pim_round_step(w, 1) + pim_round_span(w, 1, w->kernel[1])) * pixel;
-        lane->input = tile + (window - first) * pim_round_step(w, 1) * pixel;
+        replica->input = tile + (window - first) * pim_round_step(w, 1) * pixel;
         break;
     }
     case PIM_ROUND_RING:
-        lane->row = use_ring(schedule, worker, window, sample);
-        lane->input = worker->input + (uint64_t)(column - worker->column) * pixel;
+        replica->row = use_ring(schedule, worker, window, sample);
+        replica->input = worker->input + (uint64_t)(column - worker->column) * pixel;
         break;
     }
     if (buffers->direct)
         return;
     if (schedule->mapping->partition->layer[worker->job->layer].bundle)
-        gather_blocks(schedule, worker, lane, gathered);
+        gather_blocks(schedule, worker, replica, gathered);
     else
-        gather(schedule, worker, lane, gathered);
-    lane->input = gathered;
+        gather(schedule, worker, replica, gathered);
+    replica->input = gathered;
 }
 
 uint64_t pim_round_input_address(const struct pim_round_schedule *schedule,
-                                 const struct pim_round_worker *worker, const struct pim_round_lane *lane,
-                                 uint32_t canonical_row)
+                                 const struct pim_round_worker *worker,
+                                 const struct pim_round_replica *replica, uint32_t canonical_row)
 {
     const struct pim_round_window *w = &layer_of(schedule, worker)->window;
     if (!worker->buffers.direct)
-        return lane->input + (uint64_t)(canonical_row - worker->canonical) * PIM_CORE_ELEMENT_BYTES;
+        return replica->input + (uint64_t)(canonical_row - worker->canonical) * PIM_CORE_ELEMENT_BYTES;
     if (w->kernel[0] == 1 && w->kernel[1] == 1)
-        return row_address(schedule, worker, lane, 0) +
+        return row_address(schedule, worker, replica, 0) +
                (uint64_t)(canonical_row - worker->channel) * PIM_CORE_ELEMENT_BYTES;
     uint32_t row = w->kernel[1] * w->channels;
     uint32_t tap = canonical_row / row, column = canonical_row % row / w->channels;
     uint64_t across = w->kernel[1] == 1 ? 0 : (uint64_t)column * w->dilation[1] * w->channels;
-    return row_address(schedule, worker, lane, tap - worker->kernel_row) +
+    return row_address(schedule, worker, replica, tap - worker->kernel_row) +
            (across + canonical_row % w->channels) * PIM_CORE_ELEMENT_BYTES;
 }

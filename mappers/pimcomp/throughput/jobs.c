@@ -1,5 +1,5 @@
 /*
- * Jobs, workers and lanes (paper, section VI-B and Fig. 8c): windows go to the cores in proportion to the
+ * Jobs, workers and replicas (paper, section VI-B and Fig. 8c): windows go to the cores in proportion to the
  * replicas whose first array group they hold, and the replicas of a core take turns over adjacent windows.
  */
 #include "mappers/pimcomp/throughput/round.h"
@@ -16,7 +16,7 @@ struct making {
     const struct pim_core_layer *layer;
     const struct pim_core_partition_layer *part;
     const struct pim_core_layout_layer *layout;
-    bool *have; /* [lane of the job][channel]: a sum reaches the home */
+    bool *have; /* [replica of the job][channel]: a sum reaches the home */
 };
 
 static enum pim_status out_of_memory(const struct making *making)
@@ -62,9 +62,9 @@ static void find_reach(const struct making *making, struct pim_round_worker *wor
     uint32_t pixel = w->channels, row = w->kernel[1] * pixel;
     uint32_t low = UINT32_MAX, high = 0;
     worker->contiguous = true;
-    for (uint32_t i = 0; i < worker->lanes; i++) {
-        for (uint32_t j = 0; j < worker->lane[i].groups; j++) {
-            const struct pim_trace_array_group *group = &making->part->group[worker->lane[i].group[j]];
+    for (uint32_t i = 0; i < worker->replicas; i++) {
+        for (uint32_t j = 0; j < worker->replica[i].groups; j++) {
+            const struct pim_trace_array_group *group = &making->part->group[worker->replica[i].group[j]];
             uint32_t last = group->row + group->rows - 1;
             uint32_t stretch = w->dilation[1] == 1 ? row : pixel;
             low = group->row < low ? group->row : low;
@@ -98,16 +98,16 @@ static void find_reach(const struct making *making, struct pim_round_worker *wor
 
 /* --- sums --- */
 
-/* Decides which groups of a lane write the sum of their columns themselves: the first ones. The others have
- * partial[] = their number among the others. */
-static enum pim_status find_first_groups(const struct making *making, struct pim_round_lane *lane)
+/* Decides which groups of a replica write the sum of their columns themselves: the first ones. The others
+ * have partial[] = their number among the others. */
+static enum pim_status find_first_groups(const struct making *making, struct pim_round_replica *replica)
 {
     uint32_t others = 0;
-    for (uint32_t i = 0; i < lane->groups; i++) {
-        const struct pim_trace_array_group *group = &making->part->group[lane->group[i]];
-        lane->partial[i] = UINT32_MAX;
-        for (uint32_t j = 0; j < i && lane->partial[i] == UINT32_MAX; j++) {
-            const struct pim_trace_array_group *earlier = &making->part->group[lane->group[j]];
+    for (uint32_t i = 0; i < replica->groups; i++) {
+        const struct pim_trace_array_group *group = &making->part->group[replica->group[i]];
+        replica->partial[i] = UINT32_MAX;
+        for (uint32_t j = 0; j < i && replica->partial[i] == UINT32_MAX; j++) {
+            const struct pim_trace_array_group *earlier = &making->part->group[replica->group[j]];
             if (group->column >= earlier->column + earlier->columns ||
                 earlier->column >= group->column + group->columns)
                 continue;
@@ -115,8 +115,8 @@ static enum pim_status find_first_groups(const struct making *making, struct pim
                 return pim_fail(making->schedule->error, PIM_BAD_INPUT,
                                 "%s: array groups %" PRIu32 " and %" PRIu32
                                 " share some of their columns: they must share all or none",
-                                making->layer->name, lane->group[j], lane->group[i]);
-            lane->partial[i] = others++;
+                                making->layer->name, replica->group[j], replica->group[i]);
+            replica->partial[i] = others++;
         }
     }
     return PIM_OK;
@@ -126,9 +126,9 @@ static enum pim_status find_first_groups(const struct making *making, struct pim
 static bool sums_fit(const struct making *making, const struct pim_round_worker *worker)
 {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < worker->lanes; i++) {
-        for (uint32_t j = 0; j < worker->lane[i].groups; j++) {
-            const struct pim_trace_array_group *group = &making->part->group[worker->lane[i].group[j]];
+    for (uint32_t i = 0; i < worker->replicas; i++) {
+        for (uint32_t j = 0; j < worker->replica[i].groups; j++) {
+            const struct pim_trace_array_group *group = &making->part->group[worker->replica[i].group[j]];
             bytes += (uint64_t)group->folds * group->columns * PIM_CORE_ELEMENT_BYTES;
         }
     }
@@ -136,21 +136,21 @@ static bool sums_fit(const struct making *making, const struct pim_round_worker 
 }
 
 /* Bytes from the start of the worker's partial sums for every group that is not the first of its columns: the
- * n-th ones of all lanes stand side by side, so that one addition can take them together. */
+ * n-th ones of all replicas stand side by side, so that one addition can take them together. */
 static void place_partials(const struct making *making, struct pim_round_worker *worker)
 {
     uint32_t bytes = 0;
     bool more = true;
     for (uint32_t other = 0; more; other++) {
         more = false;
-        for (uint32_t i = 0; i < worker->lanes; i++) {
-            struct pim_round_lane *lane = &worker->lane[i];
+        for (uint32_t i = 0; i < worker->replicas; i++) {
+            struct pim_round_replica *replica = &worker->replica[i];
             uint32_t seen = 0;
-            for (uint32_t j = 0; j < lane->groups; j++) {
-                if (lane->partial[j] == UINT32_MAX || seen++ != other)
+            for (uint32_t j = 0; j < replica->groups; j++) {
+                if (replica->partial[j] == UINT32_MAX || seen++ != other)
                     continue;
-                lane->partial[j] = bytes;
-                const struct pim_trace_array_group *group = &making->part->group[lane->group[j]];
+                replica->partial[j] = bytes;
+                const struct pim_trace_array_group *group = &making->part->group[replica->group[j]];
                 bytes += group->folds * group->columns * PIM_CORE_ELEMENT_BYTES;
                 more = true;
             }
@@ -159,54 +159,54 @@ static void place_partials(const struct making *making, struct pim_round_worker 
     worker->partials = bytes;
 }
 
-/* With folds: where a lane sums up the outputs of its groups; those of the same columns in one place. */
+/* With folds: where a replica sums up the outputs of its groups; those of the same columns in one place. */
 static void place_sums(const struct making *making, struct pim_round_worker *worker)
 {
-    for (uint32_t i = 0; i < worker->lanes; i++) {
-        const struct pim_round_lane *lane = &worker->lane[i];
+    for (uint32_t i = 0; i < worker->replicas; i++) {
+        const struct pim_round_replica *replica = &worker->replica[i];
         uint32_t bytes = 0;
-        for (uint32_t j = 0; j < lane->groups; j++) {
-            const struct pim_trace_array_group *group = &making->part->group[lane->group[j]];
-            for (uint32_t k = 0; k < j && lane->partial[j] != UINT32_MAX; k++) {
-                if (making->part->group[lane->group[k]].column == group->column) {
-                    lane->sum[j] = lane->sum[k];
+        for (uint32_t j = 0; j < replica->groups; j++) {
+            const struct pim_trace_array_group *group = &making->part->group[replica->group[j]];
+            for (uint32_t k = 0; k < j && replica->partial[j] != UINT32_MAX; k++) {
+                if (making->part->group[replica->group[k]].column == group->column) {
+                    replica->sum[j] = replica->sum[k];
                     break;
                 }
             }
-            if (lane->partial[j] == UINT32_MAX) {
-                lane->sum[j] = bytes;
+            if (replica->partial[j] == UINT32_MAX) {
+                replica->sum[j] = bytes;
                 bytes += group->folds * group->columns * PIM_CORE_ELEMENT_BYTES;
             }
         }
-        worker->lane_bytes = bytes > worker->lane_bytes ? bytes : worker->lane_bytes;
+        worker->replica_bytes = bytes > worker->replica_bytes ? bytes : worker->replica_bytes;
     }
 }
 
-/* The pieces of a lane's sums, cut where the home has a sum already or not; marks them as had. */
-static enum pim_status find_pieces(const struct making *making, struct pim_round_lane *lane)
+/* The pieces of a replica's sums, cut where the home has a sum already or not; marks them as had. */
+static enum pim_status find_pieces(const struct making *making, struct pim_round_replica *replica)
 {
     uint32_t channels = making->layer->channels;
-    bool *have = &making->have[(size_t)lane->position * channels];
-    lane->piece =
-        PIM_ARENA_ARRAY(making->schedule->arena, struct pim_round_piece, 2 * (size_t)lane->groups + 2);
+    bool *have = &making->have[(size_t)replica->position * channels];
+    replica->piece =
+        PIM_ARENA_ARRAY(making->schedule->arena, struct pim_round_piece, 2 * (size_t)replica->groups + 2);
     bool *own = PIM_ARENA_ARRAY(making->schedule->arena, bool, channels);
-    if (!lane->piece || !own)
+    if (!replica->piece || !own)
         return out_of_memory(making);
-    for (uint32_t i = 0; i < lane->groups; i++) {
-        const struct pim_trace_array_group *group = &making->part->group[lane->group[i]];
+    for (uint32_t i = 0; i < replica->groups; i++) {
+        const struct pim_trace_array_group *group = &making->part->group[replica->group[i]];
         memset(&own[group->column], 1, group->columns);
     }
-    size_t room = 2 * (size_t)lane->groups + 2;
+    size_t room = 2 * (size_t)replica->groups + 2;
     for (uint32_t column = 0; column < channels;) {
         uint32_t end = column + 1;
         while (end < channels && own[end] == own[column] && have[end] == have[column])
             end++;
         if (own[column]) {
-            if (lane->pieces == room) /* others cut it finer than its own groups do */
+            if (replica->pieces == room) /* others cut it finer than its own groups do */
                 return pim_fail(making->schedule->error, PIM_BAD_INPUT,
                                 "%s: the columns of its array groups are cut in too many ways",
                                 making->layer->name);
-            lane->piece[lane->pieces++] =
+            replica->piece[replica->pieces++] =
                 (struct pim_round_piece){.column = column, .columns = end - column, .first = !have[column]};
             memset(&have[column], 1, end - column);
         }
@@ -217,26 +217,26 @@ static enum pim_status find_pieces(const struct making *making, struct pim_round
 
 /* --- workers --- */
 
-static enum pim_status make_lane(const struct making *making, struct pim_round_worker *worker,
-                                 struct pim_round_lane *lane, uint32_t position)
+static enum pim_status make_replica(const struct making *making, struct pim_round_worker *worker,
+                                    struct pim_round_replica *replica, uint32_t position)
 {
     struct pim_arena *arena = making->schedule->arena;
-    lane->replica = worker->job->replica[position];
-    lane->position = position;
+    replica->number = worker->job->replica[position];
+    replica->position = position;
     for (uint32_t i = 0; i < making->part->groups; i++)
-        lane->groups += core_of(making, lane->replica, i) == worker->core;
-    lane->group = PIM_ARENA_ARRAY(arena, uint32_t, lane->groups);
-    lane->partial = PIM_ARENA_ARRAY(arena, uint32_t, lane->groups);
-    lane->sum = PIM_ARENA_ARRAY(arena, uint32_t, lane->groups);
-    if (!lane->group || !lane->partial || !lane->sum)
+        replica->groups += core_of(making, replica->number, i) == worker->core;
+    replica->group = PIM_ARENA_ARRAY(arena, uint32_t, replica->groups);
+    replica->partial = PIM_ARENA_ARRAY(arena, uint32_t, replica->groups);
+    replica->sum = PIM_ARENA_ARRAY(arena, uint32_t, replica->groups);
+    if (!replica->group || !replica->partial || !replica->sum)
         return out_of_memory(making);
     uint32_t groups = 0;
     for (uint32_t i = 0; i < making->part->groups; i++) {
-        if (core_of(making, lane->replica, i) == worker->core)
-            lane->group[groups++] = i;
+        if (core_of(making, replica->number, i) == worker->core)
+            replica->group[groups++] = i;
     }
-    PIM_TRY(find_first_groups(making, lane));
-    return find_pieces(making, lane);
+    PIM_TRY(find_first_groups(making, replica));
+    return find_pieces(making, replica);
 }
 
 static bool holds(const struct making *making, uint32_t replica, uint32_t core)
@@ -253,14 +253,14 @@ static enum pim_status make_worker(const struct making *making, struct pim_round
 {
     *worker = (struct pim_round_worker){.job = job, .core = core};
     for (uint32_t i = 0; i < job->replicas; i++)
-        worker->lanes += holds(making, job->replica[i], core);
-    worker->lane = PIM_ARENA_ARRAY(making->schedule->arena, struct pim_round_lane, worker->lanes);
-    if (!worker->lane)
+        worker->replicas += holds(making, job->replica[i], core);
+    worker->replica = PIM_ARENA_ARRAY(making->schedule->arena, struct pim_round_replica, worker->replicas);
+    if (!worker->replica)
         return out_of_memory(making);
-    uint32_t lanes = 0;
+    uint32_t replicas = 0;
     for (uint32_t i = 0; i < job->replicas; i++) {
         if (holds(making, job->replica[i], core))
-            PIM_TRY(make_lane(making, worker, &worker->lane[lanes++], i));
+            PIM_TRY(make_replica(making, worker, &worker->replica[replicas++], i));
     }
     if (!sums_fit(making, worker))
         return pim_fail(making->schedule->error, PIM_BAD_INPUT,
@@ -272,10 +272,10 @@ static enum pim_status make_worker(const struct making *making, struct pim_round
     place_sums(making, worker);
     find_reach(making, worker);
     uint32_t low = UINT32_MAX, high = 0;
-    for (uint32_t i = 0; i < lanes; i++) {
-        const struct pim_round_lane *lane = &worker->lane[i];
-        const struct pim_round_piece *last = &lane->piece[lane->pieces - 1];
-        low = lane->piece[0].column < low ? lane->piece[0].column : low;
+    for (uint32_t i = 0; i < replicas; i++) {
+        const struct pim_round_replica *replica = &worker->replica[i];
+        const struct pim_round_piece *last = &replica->piece[replica->pieces - 1];
+        low = replica->piece[0].column < low ? replica->piece[0].column : low;
         high = last->column + last->columns > high ? last->column + last->columns : high;
     }
     worker->sum_column = low;

@@ -49,20 +49,20 @@ static uint32_t oldest_window(const struct pim_round_job *job)
     return job->begin + job->step * job->replicas;
 }
 
-/* Lanes of the job that have a window in this step. */
-static uint32_t busy_lanes(const struct pim_round_job *job)
+/* Replicas of the job that have a window in this step. */
+static uint32_t busy_replicas(const struct pim_round_job *job)
 {
     uint32_t left = job->end - oldest_window(job);
     return left < job->replicas ? left : job->replicas;
 }
 
 bool pim_round_is_busy(const struct pim_round_schedule *schedule, const struct pim_round_job *job,
-                       const struct pim_round_lane *lane)
+                       const struct pim_round_replica *replica)
 {
-    if (lane->position >= busy_lanes(job))
+    if (replica->position >= busy_replicas(job))
         return false;
     return schedule->layer[job->layer].folds.folds == 1 ||
-           pim_round_fold_useful(schedule, job->layer, oldest_window(job) + lane->position);
+           pim_round_fold_useful(schedule, job->layer, oldest_window(job) + replica->position);
 }
 
 static uint64_t pixel_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job)
@@ -95,43 +95,45 @@ bool pim_round_batch_ends(const struct pim_round_job *job)
     return (job->step + 1) % job->batch == 0 || job->step + 1 == job->steps;
 }
 
-/* Where a lane's worker sums up column `column` in step `step`. Sums of the home are its output pixels; the
- * others keep those of a batch back to back. */
+/* Where a replica's worker sums up column `column` in step `step`. Sums of the home are its output pixels;
+ * the others keep those of a batch back to back. */
 static uint64_t sum_address(const struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
-                            const struct pim_round_lane *lane, uint32_t step, uint32_t column)
+                            const struct pim_round_replica *replica, uint32_t step, uint32_t column)
 {
     const struct pim_round_job *job = worker->job;
     if (worker == job->worker)
-        return output_address(schedule, job, step * job->replicas + lane->position) +
+        return output_address(schedule, job, step * job->replicas + replica->position) +
                (uint64_t)column * PIM_CORE_ELEMENT_BYTES;
     uint64_t turn = worker->buffers.depth > 1 ? step / job->batch % worker->buffers.depth : 0;
     uint64_t index =
-        (turn * job->batch + step % job->batch) * worker->lanes + (uint64_t)(lane - worker->lane);
+        (turn * job->batch + step % job->batch) * worker->replicas + (uint64_t)(replica - worker->replica);
     return worker->sum + (index * worker->sum_columns + column - worker->sum_column) * PIM_CORE_ELEMENT_BYTES;
 }
 
 static const struct pim_trace_array_group *group_of(const struct pim_round_schedule *schedule,
                                                     const struct pim_round_job *job,
-                                                    const struct pim_round_lane *lane, uint32_t group)
+                                                    const struct pim_round_replica *replica, uint32_t group)
 {
-    return &schedule->mapping->partition->layer[job->layer].group[lane->group[group]];
+    return &schedule->mapping->partition->layer[job->layer].group[replica->group[group]];
 }
 
-/* Where a lane's worker sums up what a group makes. */
+/* Where a replica's worker sums up what a group makes. */
 static uint64_t group_sum(const struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
-                          const struct pim_round_lane *lane, uint32_t group)
+                          const struct pim_round_replica *replica, uint32_t group)
 {
     const struct pim_round_job *job = worker->job;
     if (schedule->layer[job->layer].folds.folds == 1)
-        return sum_address(schedule, worker, lane, job->step, group_of(schedule, job, lane, group)->column);
-    uint64_t index = (uint64_t)pim_round_turn(worker) * worker->lanes + (uint64_t)(lane - worker->lane);
-    return worker->sum + index * worker->lane_bytes + lane->sum[group];
+        return sum_address(schedule, worker, replica, job->step,
+                           group_of(schedule, job, replica, group)->column);
+    uint64_t index =
+        (uint64_t)pim_round_turn(worker) * worker->replicas + (uint64_t)(replica - worker->replica);
+    return worker->sum + index * worker->replica_bytes + replica->sum[group];
 }
 
-static uint64_t partial_address(const struct pim_round_worker *worker, const struct pim_round_lane *lane,
-                                uint32_t group)
+static uint64_t partial_address(const struct pim_round_worker *worker,
+                                const struct pim_round_replica *replica, uint32_t group)
 {
-    return worker->partial + (uint64_t)pim_round_turn(worker) * worker->partials + lane->partial[group];
+    return worker->partial + (uint64_t)pim_round_turn(worker) * worker->partials + replica->partial[group];
 }
 
 /* --- stages --- */
@@ -141,26 +143,26 @@ void pim_round_worker_load(struct pim_round_schedule *schedule, struct pim_round
 {
     const struct pim_round_job *job = worker->job;
     uint32_t oldest = oldest_window(job);
-    for (uint32_t i = 0; i < worker->lanes; i++) {
-        struct pim_round_lane *lane = &worker->lane[i];
-        if (pim_round_is_busy(schedule, job, lane))
-            pim_round_input_load(schedule, worker, lane, oldest + lane->position, sample);
+    for (uint32_t i = 0; i < worker->replicas; i++) {
+        struct pim_round_replica *replica = &worker->replica[i];
+        if (pim_round_is_busy(schedule, job, replica))
+            pim_round_input_load(schedule, worker, replica, oldest + replica->position, sample);
     }
 }
 
 void pim_round_worker_mvm(struct pim_round_schedule *schedule, struct pim_round_worker *worker)
 {
     const struct pim_round_job *job = worker->job;
-    for (uint32_t i = 0; i < worker->lanes; i++) {
-        const struct pim_round_lane *lane = &worker->lane[i];
-        if (!pim_round_is_busy(schedule, job, lane))
+    for (uint32_t i = 0; i < worker->replicas; i++) {
+        const struct pim_round_replica *replica = &worker->replica[i];
+        if (!pim_round_is_busy(schedule, job, replica))
             continue;
-        for (uint32_t j = 0; j < lane->groups; j++) {
-            const struct pim_trace_array_group *group = group_of(schedule, job, lane, j);
-            uint64_t output = lane->partial[j] == UINT32_MAX ? group_sum(schedule, worker, lane, j)
-                                                             : partial_address(worker, lane, j);
-            pim_core_emit_mvm(&schedule->emitter, job->layer, lane->replica, lane->group[j],
-                              pim_round_input_address(schedule, worker, lane, group->row), output);
+        for (uint32_t j = 0; j < replica->groups; j++) {
+            const struct pim_trace_array_group *group = group_of(schedule, job, replica, j);
+            uint64_t output = replica->partial[j] == UINT32_MAX ? group_sum(schedule, worker, replica, j)
+                                                                : partial_address(worker, replica, j);
+            pim_core_emit_mvm(&schedule->emitter, job->layer, replica->number, replica->group[j],
+                              pim_round_input_address(schedule, worker, replica, group->row), output);
         }
     }
 }
@@ -172,15 +174,15 @@ void pim_round_worker_add(struct pim_round_schedule *schedule, struct pim_round_
     bool more = worker->partials > 0;
     for (uint32_t other = 0; more; other++) {
         more = false;
-        for (uint32_t i = 0; i < worker->lanes; i++) {
-            const struct pim_round_lane *lane = &worker->lane[i];
+        for (uint32_t i = 0; i < worker->replicas; i++) {
+            const struct pim_round_replica *replica = &worker->replica[i];
             uint32_t seen = 0;
-            for (uint32_t j = 0; j < lane->groups && pim_round_is_busy(schedule, job, lane); j++) {
-                if (lane->partial[j] == UINT32_MAX || seen++ != other)
+            for (uint32_t j = 0; j < replica->groups && pim_round_is_busy(schedule, job, replica); j++) {
+                if (replica->partial[j] == UINT32_MAX || seen++ != other)
                     continue;
-                const struct pim_trace_array_group *group = group_of(schedule, job, lane, j);
-                uint64_t sum = group_sum(schedule, worker, lane, j);
-                fuse(&fused, sum, sum, partial_address(worker, lane, j),
+                const struct pim_trace_array_group *group = group_of(schedule, job, replica, j);
+                uint64_t sum = group_sum(schedule, worker, replica, j);
+                fuse(&fused, sum, sum, partial_address(worker, replica, j),
                      (uint64_t)group->folds * group->columns);
                 more = true;
                 break;
@@ -190,13 +192,13 @@ void pim_round_worker_add(struct pim_round_schedule *schedule, struct pim_round_
     fuse_flush(&fused);
 }
 
-/* Sums on the way to the home: a piece of lanes lane[0], .. lane[lanes - 1] of the worker in step `step` and,
- * when they are all of its lanes, of the steps after it; `sums` in all. */
+/* Sums on the way to the home: a piece of replicas replica[0], .. replica[replicas - 1] of the worker in
+ * step `step` and, when they are all of its replicas, of the steps after it; `sums` in all. */
 struct travel {
     const struct pim_round_worker *worker;
-    const struct pim_round_lane *lane;
+    const struct pim_round_replica *replica;
     const struct pim_round_piece *piece;
-    uint32_t lanes, sums, step;
+    uint32_t replicas, sums, step;
     uint64_t address; /* at the home */
 };
 
@@ -206,8 +208,8 @@ static uint64_t home_address(const struct pim_round_schedule *schedule, const st
                              uint32_t sum)
 {
     const struct pim_round_job *job = travel->worker->job;
-    uint32_t step = travel->step + sum / travel->lanes;
-    uint32_t pixel = step * job->replicas + travel->lane[sum % travel->lanes].position;
+    uint32_t step = travel->step + sum / travel->replicas;
+    uint32_t pixel = step * job->replicas + travel->replica[sum % travel->replicas].position;
     return output_address(schedule, job, pixel) + (uint64_t)travel->piece->column * PIM_CORE_ELEMENT_BYTES;
 }
 
@@ -241,8 +243,8 @@ static void send(struct pim_round_schedule *schedule, struct travel *travel, str
                             : home->receive + home->received++ % home->buffers.receives * home->receive_bytes;
     pim_core_emit_message(
         &schedule->emitter, travel->worker->core,
-        sum_address(schedule, travel->worker, travel->lane, travel->step, travel->piece->column), job->home,
-        travel->address, (uint64_t)travel->sums * travel->piece->columns * PIM_CORE_ELEMENT_BYTES);
+        sum_address(schedule, travel->worker, travel->replica, travel->step, travel->piece->column),
+        job->home, travel->address, (uint64_t)travel->sums * travel->piece->columns * PIM_CORE_ELEMENT_BYTES);
     if (first)
         return;
     waiting->travel[waiting->count++] = *travel;
@@ -252,20 +254,20 @@ static void send(struct pim_round_schedule *schedule, struct travel *travel, str
     }
 }
 
-/* The sums of a worker from step `step` of the batch alone, lane by lane and piece by piece. */
+/* The sums of a worker from step `step` of the batch alone, replica by replica and piece by piece. */
 static void send_step(struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
                       uint32_t step, struct waiting *waiting)
 {
     const struct pim_round_job *job = worker->job;
-    for (uint32_t i = 0; i < worker->lanes; i++) {
-        const struct pim_round_lane *lane = &worker->lane[i];
-        if (job->begin + step * job->replicas + lane->position >= job->end)
+    for (uint32_t i = 0; i < worker->replicas; i++) {
+        const struct pim_round_replica *replica = &worker->replica[i];
+        if (job->begin + step * job->replicas + replica->position >= job->end)
             continue;
-        for (uint32_t j = 0; j < lane->pieces; j++) {
+        for (uint32_t j = 0; j < replica->pieces; j++) {
             struct travel travel = {.worker = worker,
-                                    .lane = lane,
-                                    .piece = &lane->piece[j],
-                                    .lanes = 1,
+                                    .replica = replica,
+                                    .piece = &replica->piece[j],
+                                    .replicas = 1,
                                     .sums = 1,
                                     .step = step};
             send(schedule, &travel, waiting);
@@ -281,14 +283,14 @@ void pim_round_job_collect(struct pim_round_schedule *schedule, struct pim_round
     for (uint32_t i = 1; i < job->workers; i++) {
         const struct pim_round_worker *worker = &job->worker[i];
         uint32_t busy = 0;
-        while (busy < worker->lanes && pim_round_is_busy(schedule, job, &worker->lane[busy]))
+        while (busy < worker->replicas && pim_round_is_busy(schedule, job, &worker->replica[busy]))
             busy++;
         if (job->worker->buffers.merged && worker->uniform) {
             struct travel travel = {.worker = worker,
-                                    .lane = worker->lane,
-                                    .piece = worker->lane->piece,
-                                    .lanes = worker->lanes,
-                                    .sums = (job->step - begin) * worker->lanes + busy,
+                                    .replica = worker->replica,
+                                    .piece = worker->replica->piece,
+                                    .replicas = worker->replicas,
+                                    .sums = (job->step - begin) * worker->replicas + busy,
                                     .step = begin};
             if (travel.sums)
                 send(schedule, &travel, &waiting);
@@ -324,7 +326,7 @@ static void finish_pixels(struct pim_round_schedule *schedule, struct pim_round_
     const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
     const struct pim_round_worker *home = job->worker;
     uint32_t begin = batch_begin(job) * job->replicas;
-    uint32_t pixels = job->step * job->replicas + busy_lanes(job) - begin;
+    uint32_t pixels = job->step * job->replicas + busy_replicas(job) - begin;
     uint64_t pixel = pixel_bytes(schedule, job);
     uint64_t sums = output_address(schedule, job, begin);
     if (layer->bias) {
@@ -354,7 +356,7 @@ void pim_round_job_finish(struct pim_round_schedule *schedule, struct pim_round_
 {
     finish_pixels(schedule, job);
     uint32_t run = job->worker->buffers.run, first = job->step * job->replicas;
-    uint32_t end = first + busy_lanes(job), begin = first / run * run;
+    uint32_t end = first + busy_replicas(job), begin = first / run * run;
     if (end % run && job->begin + end < job->end)
         return;
     pim_round_put(schedule, job->layer, job->home, output_address(schedule, job, begin), sample,

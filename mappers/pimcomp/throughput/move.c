@@ -209,35 +209,35 @@ static void move_uniform(struct mover *m, uint32_t pixel, uint32_t pixels, uint6
 }
 
 uint64_t pim_round_move_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                              struct pim_round_share *share, uint32_t sample)
+                              struct pim_round_tile *tile, uint32_t sample)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[index];
     const struct pim_round_layer *round = &schedule->layer[index];
-    uint64_t room, base = pim_round_take_turn(schedule, index, share->core, &room);
+    uint64_t room, base = pim_round_take_turn(schedule, index, tile->core, &room);
     uint64_t pixel_bytes = (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES;
     uint64_t most = (room < PIM_ROUND_CHUNK ? room : PIM_ROUND_CHUNK) / round->moved_pixel;
-    uint32_t left = share->end - share->next, pixels = most < left ? (uint32_t)most : left;
+    uint32_t left = tile->end - tile->next, pixels = most < left ? (uint32_t)most : left;
     pixels = pixels ? pixels : 1;
     struct pim_round_piece_of_map piece = {
-        .pixel = share->next, .pixels = pixels, .rows = 1, .channels = layer->channels};
+        .pixel = tile->next, .pixels = pixels, .rows = 1, .channels = layer->channels};
     struct mover m = {.schedule = schedule,
                       .layer = layer,
                       .round = round,
-                      .core = share->core,
+                      .core = tile->core,
                       .sample = sample,
                       .beside = base + pixels * pixel_bytes};
     if (round->runs.zeros)
-        pim_core_emit_write(&schedule->emitter, share->core, base, 0, pixels * pixel_bytes, 1, 0);
-    if (is_uniform(&m, share->next, pixels)) {
-        move_uniform(&m, share->next, pixels, base);
+        pim_core_emit_write(&schedule->emitter, tile->core, base, 0, pixels * pixel_bytes, 1, 0);
+    if (is_uniform(&m, tile->next, pixels)) {
+        move_uniform(&m, tile->next, pixels, base);
     } else {
         for (uint32_t p = 0; p < pixels; p++)
-            for (uint32_t r = round->runs.first[share->next + p]; r < round->runs.first[share->next + p + 1];
+            for (uint32_t r = round->runs.first[tile->next + p]; r < round->runs.first[tile->next + p + 1];
                  r++)
                 move_run(&m, &round->runs.run[r], base + p * pixel_bytes);
     }
     flush(&m);
-    pim_round_vector_store(schedule, index, share->core, &piece, base, sample);
-    share->next += pixels;
+    pim_round_vector_store(schedule, index, tile->core, &piece, base, sample);
+    tile->next += pixels;
     return pixels * round->moved_pixel;
 }

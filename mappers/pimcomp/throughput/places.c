@@ -121,7 +121,7 @@ static enum pim_status place_all(struct places *places, bool whole_batch)
     places->end = placement ? placement->base : 0;
     for (uint32_t i = 0; i < network->count; i++) {
         places->slots[i] = lifetime_slots(schedule, i, whole_batch);
-        places->placed[i] = pim_round_is_kept(schedule, i);
+        places->placed[i] = pim_round_is_resident(schedule, i);
         if (placement && placement->place[i].address != PIM_CORE_NOWHERE)
             place(places, i, placement->place[i].address, placement->place[i].pixel_stride,
                   placement->place[i].sample_stride, placement->place[i].slots);
@@ -167,14 +167,14 @@ static enum pim_status find_runs(struct pim_round_schedule *schedule, const stru
                                      .slots = place->slots,
                                      .at = at,
                                      .channels = part->channels};
-        if (pim_round_is_kept(schedule, part->layer)) {
-            next.kept = &schedule->layer[schedule->layer[part->layer].united].kept;
+        if (pim_round_is_resident(schedule, part->layer)) {
+            next.resident = &schedule->layer[schedule->layer[part->layer].united].resident;
             next.offset = schedule->layer[part->layer].united_channel + part->channel;
         }
         struct pim_round_run *last = runs ? &run[runs - 1] : NULL;
         if (last && last->address + (uint64_t)last->channels * PIM_CORE_ELEMENT_BYTES == next.address &&
             last->pixel_stride == next.pixel_stride && last->sample_stride == next.sample_stride &&
-            last->slots == next.slots && last->kept == next.kept)
+            last->slots == next.slots && last->resident == next.resident)
             last->channels += next.channels;
         else
             run[runs++] = next;
@@ -223,7 +223,7 @@ enum pim_status pim_round_place_others(struct pim_round_schedule *schedule)
 {
     enum pim_status status = place_and_find(schedule);
     for (uint32_t i = 0; i < schedule->network->count; i++) {
-        if (pim_round_is_kept(schedule, i))
+        if (pim_round_is_resident(schedule, i))
             schedule->map->map[i].address = PIM_CORE_NOWHERE;
     }
     return status;

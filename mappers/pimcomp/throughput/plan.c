@@ -6,7 +6,7 @@
  *  1. long store runs, a second store run;
  *  2. tiles loaded ahead;
  *  3. places for a second step's windows and partial sums, for several received sums, copies of the bias,
- *     messages that carry several lanes;
+ *     messages that carry several replicas;
  *  4. whole rows: tiles of fewer and fewer windows, which load overlapping input again, and at last single
  *     windows.
  *
@@ -75,7 +75,7 @@ static void choose_input(const struct pim_round_schedule *schedule, struct pim_r
     const struct pim_round_window *w = window_of(schedule, worker);
     const struct pim_round_job *job = worker->job;
     struct pim_round_buffers *buffers = &worker->buffers;
-    uint32_t lanes = job->replicas, windows = job->end - job->begin;
+    uint32_t replicas = job->replicas, windows = job->end - job->begin;
     uint32_t row = windows < w->output_width ? windows : w->output_width;
     enum pim_core_reuse reuse = schedule->options->reuse;
     const struct pim_core_partition_layer *part = &schedule->mapping->partition->layer[job->layer];
@@ -86,8 +86,8 @@ static void choose_input(const struct pim_round_schedule *schedule, struct pim_r
         buffers->mode = PIM_ROUND_TILES_OF_WINDOWS;
         buffers->direct = true;
         uint64_t pixels = FLAT_BYTES / ((uint64_t)worker->channels * PIM_CORE_ELEMENT_BYTES);
-        uint32_t steps = (uint32_t)pim_smaller((pixels + lanes - 1) / lanes, job->steps);
-        buffers->segment = (steps ? steps : 1) * lanes;
+        uint32_t steps = (uint32_t)pim_smaller((pixels + replicas - 1) / replicas, job->steps);
+        buffers->segment = (steps ? steps : 1) * replicas;
         return;
     }
     buffers->segment = row;
@@ -105,17 +105,17 @@ static void choose_input(const struct pim_round_schedule *schedule, struct pim_r
     }
 }
 
-/* May the lanes of a worker that is not the home send their sums as one? They lie back to back; sums that the
- * home has nothing for yet go straight to their places there, which must lie back to back too. */
+/* May the replicas of a worker that is not the home send their sums as one? They lie back to back; sums that
+ * the home has nothing for yet go straight to their places there, which must lie back to back too. */
 static bool is_uniform(const struct pim_round_schedule *schedule, const struct pim_round_worker *worker)
 {
-    const struct pim_round_piece *piece = worker->lane[0].piece;
+    const struct pim_round_piece *piece = worker->replica[0].piece;
     bool whole = piece->columns == schedule->network->layer[worker->job->layer].channels;
-    for (uint32_t i = 0; i < worker->lanes; i++) {
-        const struct pim_round_lane *lane = &worker->lane[i];
-        if (lane->pieces != 1 || lane->piece->column != piece->column ||
-            lane->piece->columns != piece->columns || lane->piece->first != piece->first ||
-            (piece->first && (!whole || worker->lanes != worker->job->replicas)))
+    for (uint32_t i = 0; i < worker->replicas; i++) {
+        const struct pim_round_replica *replica = &worker->replica[i];
+        if (replica->pieces != 1 || replica->piece->column != piece->column ||
+            replica->piece->columns != piece->columns || replica->piece->first != piece->first ||
+            (piece->first && (!whole || worker->replicas != worker->job->replicas)))
             return false;
     }
     return true;
@@ -170,9 +170,9 @@ static uint64_t receive_bytes(const struct pim_round_job *job)
     uint64_t most = 0;
     for (uint32_t i = 1; i < job->workers; i++) {
         const struct pim_round_worker *worker = &job->worker[i];
-        uint64_t lanes =
-            job->worker->buffers.merged && worker->uniform ? (uint64_t)worker->lanes * job->batch : 1;
-        uint64_t bytes = lanes * worker->sum_columns * PIM_CORE_ELEMENT_BYTES;
+        uint64_t replicas =
+            job->worker->buffers.merged && worker->uniform ? (uint64_t)worker->replicas * job->batch : 1;
+        uint64_t bytes = replicas * worker->sum_columns * PIM_CORE_ELEMENT_BYTES;
         most = bytes > most ? bytes : most;
     }
     return (most + 3) / 4 * 4;
@@ -200,7 +200,7 @@ static uint64_t place_worker(struct pim_round_schedule *schedule, struct pim_rou
     uint64_t end = pim_round_input_place(schedule, worker, base);
     worker->partial = take(&end, (uint64_t)buffers->depth * worker->partials);
     if (schedule->layer[job->layer].folds.folds > 1) {
-        worker->sum = take(&end, (uint64_t)buffers->depth * worker->lanes * worker->lane_bytes);
+        worker->sum = take(&end, (uint64_t)buffers->depth * worker->replicas * worker->replica_bytes);
         if (is_home(worker)) {
             worker->sum_rows = take(&end, pim_round_fold_bytes(schedule, job));
             worker->bias = take(&end, buffers->biases * pixel);
@@ -213,8 +213,8 @@ static uint64_t place_worker(struct pim_round_schedule *schedule, struct pim_rou
         worker->receive_bytes = receive_bytes(job);
         worker->receive = take(&end, buffers->receives * worker->receive_bytes);
     } else {
-        worker->sum = take(&end, (uint64_t)buffers->depth * job->batch * worker->lanes * worker->sum_columns *
-                                     PIM_CORE_ELEMENT_BYTES);
+        worker->sum = take(&end, (uint64_t)buffers->depth * job->batch * worker->replicas *
+                                     worker->sum_columns * PIM_CORE_ELEMENT_BYTES);
     }
     worker->bytes = end - base;
     return end;
@@ -356,16 +356,16 @@ static enum pim_status plan_core(const struct plan *plan, uint32_t index)
     struct pim_round_schedule *schedule = plan->schedule;
     struct pim_round_core *core = &schedule->core[index];
     uint64_t capacity = pim_smaller(schedule->architecture->local_memory_bytes, UINT32_MAX - 8), needed;
-    uint64_t wanted = plan->wanted, kept = core->kept_bytes + 2 * core->gather_bytes;
-    capacity -= pim_smaller(kept, capacity);
+    uint64_t wanted = plan->wanted, resident = core->resident_bytes + 2 * core->gather_bytes;
+    capacity -= pim_smaller(resident, capacity);
     bool fits = wanted < capacity && fit_core(plan, index, capacity - wanted, &needed);
     if (!fits && !fit_core(plan, index, capacity, &needed)) /* then it is not free for other layers */
         return too_small(schedule, index, needed);
     uint64_t end = PIM_ROUND_RESERVED;
     for (uint32_t i = schedule->first[index]; i < schedule->first[index + 1]; i++)
         end = place_worker(schedule, schedule->worker[i], end);
-    pim_round_place_kept(schedule, index, end);
-    core->area = end + kept;
+    pim_round_place_residents(schedule, index, end);
+    core->area = end + resident;
     core->area_bytes = capacity > end ? capacity - end : 0;
     return PIM_OK;
 }

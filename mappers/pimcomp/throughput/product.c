@@ -1,5 +1,5 @@
 /*
- * PRODUCT layers on the vector units (kernels/products.h says how). A share is a range of output
+ * PRODUCT layers on the vector units (kernels/products.h says how). A tile is a range of output
  * pixels of a block of channels; a piece of it brings a tile of the second operand into local memory once and
  * multiplies it with the rows of several pixels.
  */
@@ -92,13 +92,13 @@ static void multiply_tile(struct piece *piece, const struct pim_core_product *p,
 }
 
 uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                                 struct pim_round_share *share, uint32_t sample)
+                                 struct pim_round_tile *tile, uint32_t sample)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[index];
     const struct pim_core_product *p = &layer->product;
-    uint64_t room, base = pim_round_take_turn(schedule, index, share->core, &room);
-    uint32_t block = share->next / layer->windows, pixel = share->next % layer->windows;
-    uint64_t rows = pim_smaller(layer->width - pixel % layer->width, share->end - share->next);
+    uint64_t room, base = pim_round_take_turn(schedule, index, tile->core, &room);
+    uint32_t block = tile->next / layer->windows, pixel = tile->next % layer->windows;
+    uint64_t rows = pim_smaller(layer->width - pixel % layer->width, tile->end - tile->next);
     rows = pim_smaller(rows, ROWS);
     while (rows > 1 && bytes_of(p, rows, pim_smaller(p->inner, 8)) > room)
         rows = (rows + 1) / 2;
@@ -106,7 +106,7 @@ uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t i
     while (inner > 1 && bytes_of(p, rows, inner) > room)
         inner = (inner + 1) / 2;
     struct piece piece = {
-        .schedule = schedule, .round = &schedule->layer[index], .core = share->core, .sample = sample};
+        .schedule = schedule, .round = &schedule->layer[index], .core = tile->core, .sample = sample};
     for (uint32_t done = 0; done < p->inner; done += inner)
         multiply_tile(&piece, p, base, pixel, rows, block, done,
                       (uint32_t)pim_smaller(inner, p->inner - done));
@@ -115,8 +115,8 @@ uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t i
                                                .rows = 1,
                                                .channel = block * p->columns,
                                                .channels = p->columns};
-    pim_round_vector_store(schedule, index, share->core, &map, base, sample);
-    share->next += (uint32_t)rows;
+    pim_round_vector_store(schedule, index, tile->core, &map, base, sample);
+    tile->next += (uint32_t)rows;
     /* as much work as so many bytes of other layers */
     return rows * p->inner * p->columns * PIM_CORE_ELEMENT_BYTES;
 }

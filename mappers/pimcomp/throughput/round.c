@@ -101,7 +101,7 @@ static void pass_jobs(struct pim_round_schedule *schedule, uint32_t round, unsig
 }
 
 /* A core works on one layer without matrix in a pass, those first that are in a chain. */
-static void pass_shares(struct pim_round_schedule *schedule, uint32_t round, uint32_t pass)
+static void pass_tiles(struct pim_round_schedule *schedule, uint32_t round, uint32_t pass)
 {
     uint32_t layers = schedule->network->count;
     memset(schedule->marked, 0, schedule->architecture->cores * sizeof *schedule->marked);
@@ -111,14 +111,14 @@ static void pass_shares(struct pim_round_schedule *schedule, uint32_t round, uin
         const bool chained = schedule->chain[index].chained;
         if (!layer->active || chained != (i < layers))
             continue;
-        for (uint32_t j = 0; j < layer->shares; j++) {
-            uint32_t core = layer->share[j].core;
+        for (uint32_t j = 0; j < layer->tiles; j++) {
+            uint32_t core = layer->tile[j].core;
             bool *busy = &schedule->marked[core];
             if (!chained && pass < pim_round_begin(core, schedule->architecture->cores, schedule->passes))
                 continue;
             uint64_t most = *busy ? 0 : chained ? PIM_ROUND_CHAIN_CHUNK : 1, done = 0, now = 1;
             for (; done < most && now; done += now)
-                now = pim_round_vector_chunk(schedule, index, &layer->share[j], sample);
+                now = pim_round_vector_chunk(schedule, index, &layer->tile[j], sample);
             *busy = *busy || done;
         }
     }
@@ -142,7 +142,7 @@ static void emit_pass(struct pim_round_schedule *schedule, uint32_t round, uint3
             pass_jobs(schedule, round, ADD | COMPLETE);
         }
     }
-    pass_shares(schedule, round, pass);
+    pass_tiles(schedule, round, pass);
 }
 
 /* --- barriers --- */
@@ -154,8 +154,8 @@ static void mark_layer(struct pim_round_schedule *schedule, uint32_t index)
         for (uint32_t j = 0; j < layer->job[i].workers; j++)
             schedule->marked[layer->job[i].worker[j].core] = true;
     }
-    for (uint32_t i = 0; i < layer->shares; i++)
-        schedule->marked[layer->share[i].core] = true;
+    for (uint32_t i = 0; i < layer->tiles; i++)
+        schedule->marked[layer->tile[i].core] = true;
 }
 
 /* A barrier over the marked cores, which are unmarked. */
@@ -188,8 +188,8 @@ static void start_layer(struct pim_round_layer *layer)
         for (uint32_t j = 0; j < layer->job[i].workers; j++)
             pim_round_input_reset(&layer->job[i].worker[j]);
     }
-    for (uint32_t i = 0; i < layer->shares; i++)
-        layer->share[i].next = layer->share[i].begin;
+    for (uint32_t i = 0; i < layer->tiles; i++)
+        layer->tile[i].next = layer->tile[i].begin;
 }
 
 /* Prepares the layers of a round; those that wait for nothing in their group are active. False: none works.
@@ -223,8 +223,8 @@ static bool is_complete(const struct pim_round_layer *layer)
         if (layer->job[i].step < layer->job[i].steps)
             return false;
     }
-    for (uint32_t i = 0; i < layer->shares; i++) {
-        if (layer->share[i].next < layer->share[i].end)
+    for (uint32_t i = 0; i < layer->tiles; i++) {
+        if (layer->tile[i].next < layer->tile[i].end)
             return false;
     }
     return true;
@@ -311,7 +311,7 @@ static uint32_t emit_round(struct pim_round_schedule *schedule, uint32_t round)
 /* Maps that stay on chip take memory that a plan without any has left. */
 static enum pim_status keep_maps(struct pim_round_schedule *schedule)
 {
-    PIM_TRY(pim_round_choose_kept(schedule));
+    PIM_TRY(pim_round_choose_residents(schedule));
     PIM_TRY(pim_round_place_others(schedule));
     PIM_TRY(pim_round_plan_memory(schedule));
     return pim_round_cut_sources(schedule);
@@ -322,14 +322,14 @@ static enum pim_status place(struct pim_round_schedule *schedule)
     PIM_TRY(pim_round_place_maps(schedule));
     PIM_TRY(pim_round_prepare_moves(schedule));
     PIM_TRY(pim_round_plan_memory(schedule));
-    PIM_TRY(pim_round_make_shares(schedule));
+    PIM_TRY(pim_round_make_tiles(schedule));
     if (schedule->options->no_keeping)
         return PIM_OK;
     enum pim_status status = keep_maps(schedule);
-    if (status == PIM_NO_MEMORY || (status == PIM_OK && pim_round_shares_fit(schedule)))
+    if (status == PIM_NO_MEMORY || (status == PIM_OK && pim_round_tiles_fit(schedule)))
         return status;
     schedule->error->status = PIM_OK; /* buffers became larger: then no map stays */
-    pim_round_forget_kept(schedule);
+    pim_round_forget_residents(schedule);
     PIM_TRY(pim_round_place_maps(schedule));
     PIM_TRY(pim_round_plan_memory(schedule));
     return pim_round_cut_sources(schedule);
@@ -372,17 +372,17 @@ static enum pim_status report(struct pim_round_schedule *schedule, struct pim_co
         .groups = schedule->groups,
         .rounds = rounds,
         .group = PIM_ARENA_ARRAY(schedule->arena, uint32_t, schedule->network->count),
-        .kept = PIM_ARENA_ARRAY(schedule->arena, bool, schedule->network->count),
+        .resident = PIM_ARENA_ARRAY(schedule->arena, bool, schedule->network->count),
         .first_phase = first_phase,
         .phases = rounds,
         .local_bytes = schedule->emitter.local_bytes,
         .counts = schedule->emitter.counts,
         .layer_mvms = schedule->emitter.layer_mvms};
-    if (!result->group || !result->kept)
+    if (!result->group || !result->resident)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the report of the schedule");
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         result->group[i] = schedule->chain[i].group;
-        result->kept[i] = pim_round_is_kept(schedule, i);
+        result->resident[i] = pim_round_is_resident(schedule, i);
     }
     return PIM_OK;
 }

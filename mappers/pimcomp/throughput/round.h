@@ -7,12 +7,12 @@
  *
  * A job is a contiguous range of a matrix layer's windows: those of the replicas whose first array group lies
  * in one core, the job's home. A worker is a core's part in a job: its array groups of those replicas, one
- * lane for each replica. The home is worker 0; the others send it partial sums.
+ * part for each replica. The home is worker 0; the others send it partial sums.
  *
  * Invariants:
  *  1. The jobs of a layer cut its windows without gap or overlap.
- *  2. In step t of a job lane p of R works on window begin + t * R + p; lanes without one are idle, and those
- *     are the last ones.
+ *  2. In step t of a job replica p of R works on window begin + t * R + p; replicas without one are idle,
+ *     and those are the last ones.
  *  3. Buffers of a core never overlap; the first PIM_ROUND_RESERVED bytes belong to the barriers.
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_THROUGHPUT_ROUND_H
@@ -33,19 +33,19 @@ struct pim_round_run {
     uint64_t pixel_stride, sample_stride;
     uint32_t slots;
     uint32_t at, channels;
-    const struct pim_round_kept *kept; /* NULL, or it is not in global memory but there, ... */
-    uint32_t offset;                   /* ... from this channel of that map on */
+    const struct pim_round_resident *resident; /* NULL, or it is not in global memory but there, ... */
+    uint32_t offset;                           /* ... from this channel of that map on */
 };
 
-/* A map that stays on chip (throughput/kept.c): who holds which of its pixels. */
+/* A map that stays on chip (throughput/resident.c): who holds which of its pixels. */
 struct pim_round_holding {
     uint32_t core;
     uint32_t begin, end; /* pixels, back to back */
     uint64_t address, slot_bytes;
 };
 
-struct pim_round_kept {
-    bool kept;
+struct pim_round_resident {
+    bool resident;
     uint32_t slots; /* sample s lies in slot s modulo that */
     uint32_t holdings;
     struct pim_round_holding *holding;
@@ -83,21 +83,21 @@ struct pim_round_buffers {
     uint32_t tiles;   /* 1, or 2: one is loaded while the other is in use */
     uint32_t depth;   /* steps whose gathered windows and partial sums have a place: 1 or 2 */
     /* of the home */
-    uint32_t run;      /* pixels that are stored together, a multiple of the lanes */
+    uint32_t run;      /* pixels that are stored together, a multiple of the replicas */
     uint32_t runs;     /* 1 or 2 */
     uint32_t receives; /* partial sums of others that have a place */
     uint32_t biases;   /* copies of the bias */
-    bool merged;       /* others send the partial sums of all their lanes in one message */
+    bool merged;       /* others send the partial sums of all their replicas in one message */
 };
 
-/* Columns of the layer that one partial sum of a lane covers. */
+/* Columns of the layer that one partial sum of a replica covers. */
 struct pim_round_piece {
     uint32_t column, columns;
     bool first; /* the home has nothing for these columns yet */
 };
 
-struct pim_round_lane {
-    uint32_t replica;
+struct pim_round_replica {
+    uint32_t number;   /* of the replica in its layer */
     uint32_t position; /* in the job */
     uint32_t groups;
     uint32_t *group;   /* of the layer's partition */
@@ -107,15 +107,15 @@ struct pim_round_lane {
     struct pim_round_piece *piece;
     uint64_t
         input; /* in the present step: address of its gathered window, or of the first row that it reads */
-    uint32_t *sum; /* layers with folds: of each group, where the lane sums up its outputs, in bytes */
+    uint32_t *sum; /* layers with folds: of each group, where the replica sums up its outputs, in bytes */
     int64_t row;   /* ring: number of the first row that it reads */
 };
 
 struct pim_round_worker {
     struct pim_round_job *job;
     uint32_t core;
-    uint32_t lanes;
-    struct pim_round_lane *lane;
+    uint32_t replicas;
+    struct pim_round_replica *replica;
     /* what its groups read of a window: kernel rows and, of windows of one pixel or in bundles, channels */
     uint32_t kernel_row, kernel_rows;
     uint32_t channel, channels;
@@ -126,8 +126,8 @@ struct pim_round_worker {
     uint32_t columns;                 /* RING */
     uint32_t partials;                /* bytes of the partial sums of one step */
     uint32_t sum_column, sum_columns; /* not home: what its sums cover */
-    uint32_t lane_bytes;              /* layers with folds: sums of one lane */
-    bool uniform;    /* not home: its lanes have one piece each, all alike, and can share a message */
+    uint32_t replica_bytes;           /* layers with folds: sums of one replica */
+    bool uniform;    /* not home: its replicas have one piece each, all alike, and can share a message */
     bool contiguous; /* every group reads one stretch of a row: direct use is possible */
     struct pim_round_buffers buffers;
     uint64_t bytes;
@@ -167,9 +167,9 @@ struct pim_round_job {
     uint32_t next_open, next_close; /* state: rows before are begun, and stored */
 };
 
-/* A core's share of a pooling or element layer: items [begin, end), pixel by pixel, in each of `blocks`
+/* A core's tile of a pooling or element layer: items [begin, end), pixel by pixel, in each of `blocks`
  * ranges of channels. */
-struct pim_round_share {
+struct pim_round_tile {
     uint32_t core;
     uint32_t begin, end;
     uint32_t next; /* state */
@@ -188,9 +188,9 @@ struct pim_round_folds {
 struct pim_round_layer {
     struct pim_round_source source[PIM_CORE_SOURCES];
     /* its output lies in the map of layer `united`, from channel `united_channel` of that on; that layer's
-     * `kept` says whether the map stays on chip */
+     * `resident` says whether the map stays on chip */
     uint32_t united, united_channel;
-    struct pim_round_kept kept;
+    struct pim_round_resident resident;
     /* matrix */
     struct pim_round_folds folds;
     struct pim_round_window window; /* of what replicas work on */
@@ -202,8 +202,8 @@ struct pim_round_layer {
     uint32_t blocks, block_channels; /* of an item */
     struct pim_core_runs runs;       /* MOVE */
     uint64_t moved_pixel;            /* MOVE: bytes of local memory for an output pixel */
-    uint32_t shares;
-    struct pim_round_share *share;
+    uint32_t tiles;
+    struct pim_round_tile *tile;
     /* state */
     bool active, ready;
     uint32_t waits; /* producers in the same group that are not done */
@@ -218,11 +218,11 @@ struct pim_round_cut {
 struct pim_round_core {
     uint64_t area; /* address of what pooling and element layers share */
     uint64_t area_bytes;
-    uint32_t turn;         /* state: half of the area that is used next */
-    uint64_t kept_bytes;   /* of maps that stay here */
-    uint64_t gather;       /* two places where pixels of such maps are brought together */
-    uint64_t gather_bytes; /* of each; 0: it holds none */
-    uint32_t gathers;      /* state */
+    uint32_t turn;           /* state: half of the area that is used next */
+    uint64_t resident_bytes; /* of maps that stay here */
+    uint64_t gather;         /* two places where pixels of such maps are brought together */
+    uint64_t gather_bytes;   /* of each; 0: it holds none */
+    uint32_t gathers;        /* state */
 };
 
 struct pim_round_schedule {
@@ -258,22 +258,22 @@ enum pim_status pim_round_place_maps(struct pim_round_schedule *schedule);
 /* Takes the maps that stay on chip out of global memory. */
 enum pim_status pim_round_place_others(struct pim_round_schedule *schedule);
 
-/* Jobs, workers, lanes (throughput/jobs.c); their buffers (throughput/plan.c). */
+/* Jobs, workers, replicas (throughput/jobs.c); their buffers (throughput/plan.c). */
 enum pim_status pim_round_make_jobs(struct pim_round_schedule *schedule);
 enum pim_status pim_round_plan_memory(struct pim_round_schedule *schedule);
 /* Bytes that a core leaves for its shared area if it can; all layers have been dealt. */
 uint64_t pim_round_area_wanted(const struct pim_round_schedule *schedule);
 
-/* --- maps that stay on chip (throughput/kept.c) --- */
+/* --- maps that stay on chip (throughput/resident.c) --- */
 
 /* Chooses them, after a plan without any. */
-enum pim_status pim_round_choose_kept(struct pim_round_schedule *schedule);
+enum pim_status pim_round_choose_residents(struct pim_round_schedule *schedule);
 /* Then no map stays. */
-void pim_round_forget_kept(struct pim_round_schedule *schedule);
+void pim_round_forget_residents(struct pim_round_schedule *schedule);
 /* Does the output of the layer stay on chip? */
-bool pim_round_is_kept(const struct pim_round_schedule *schedule, uint32_t index);
+bool pim_round_is_resident(const struct pim_round_schedule *schedule, uint32_t index);
 /* Gives what a core holds addresses from `base` on. */
-void pim_round_place_kept(struct pim_round_schedule *schedule, uint32_t core, uint64_t base);
+void pim_round_place_residents(struct pim_round_schedule *schedule, uint32_t core, uint64_t base);
 /* Address of channel `channel` of pixel `pixel`, of a run in global memory; the channel is of the run. */
 uint64_t pim_round_address(const struct pim_round_run *run, uint32_t sample, uint64_t pixel,
                            uint32_t channel);
@@ -304,13 +304,13 @@ void pim_round_input_reset(struct pim_round_worker *worker);
 /* Gives the buffers of a worker addresses from `base` on and returns their end. */
 uint64_t pim_round_input_place(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
                                uint64_t base);
-/* Brings what lane `lane` needs for `window` into local memory. */
+/* Brings what replica `replica` needs for `window` into local memory. */
 void pim_round_input_load(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
-                          struct pim_round_lane *lane, uint32_t window, uint32_t sample);
-/* Address from which a group of the lane reads in this step. */
+                          struct pim_round_replica *replica, uint32_t window, uint32_t sample);
+/* Address from which a group of the replica reads in this step. */
 uint64_t pim_round_input_address(const struct pim_round_schedule *schedule,
-                                 const struct pim_round_worker *worker, const struct pim_round_lane *lane,
-                                 uint32_t canonical_row);
+                                 const struct pim_round_worker *worker,
+                                 const struct pim_round_replica *replica, uint32_t canonical_row);
 
 /* Stages of a step of a job (throughput/matrix.c), for sample `sample`: of a worker, then of the home.
  * */
@@ -323,9 +323,9 @@ void pim_round_job_collect(struct pim_round_schedule *schedule, struct pim_round
 void pim_round_job_finish(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample);
 /* Is the present step the last of a batch? */
 bool pim_round_batch_ends(const struct pim_round_job *job);
-/* Lanes of the job that have something to do in this step are busy. */
+/* Replicas of the job that have something to do in this step are busy. */
 bool pim_round_is_busy(const struct pim_round_schedule *schedule, const struct pim_round_job *job,
-                       const struct pim_round_lane *lane);
+                       const struct pim_round_replica *replica);
 uint32_t pim_round_turn(const struct pim_round_worker *worker);
 /* An operation of one vector on `pixels` pixels of `channels`, in place. */
 void pim_round_apply(struct pim_round_schedule *schedule, uint32_t core, struct pim_core_vector operation,
@@ -349,7 +349,7 @@ void pim_round_fold_collect(struct pim_round_schedule *schedule, struct pim_roun
 void pim_round_fold_finish(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample);
 void pim_round_fold_close(struct pim_round_schedule *schedule, uint32_t index, uint32_t sample);
 
-/* --- pooling and element layers (throughput/shares.c, throughput/vector.c) --- */
+/* --- pooling and element layers (throughput/tiles.c, throughput/vector.c) --- */
 
 /* Channels [channel, channel + channels) of output pixels [pixel, pixel + pixels), or, of a pooling, of
  * `rows` rows of `pixels`, the whole width, from there on. */
@@ -359,20 +359,20 @@ struct pim_round_piece_of_map {
     uint32_t channel, channels;
 };
 
-enum pim_status pim_round_make_shares(struct pim_round_schedule *schedule);
+enum pim_status pim_round_make_tiles(struct pim_round_schedule *schedule);
 /* Their ranges of channels anew, when the runs of sources are. */
 enum pim_status pim_round_cut_sources(struct pim_round_schedule *schedule);
-/* Does the shared area of every core suffice for its shares? */
-bool pim_round_shares_fit(const struct pim_round_schedule *schedule);
+/* Does the shared area of every core suffice for its tiles? */
+bool pim_round_tiles_fit(const struct pim_round_schedule *schedule);
 /* Does the layer work on whole pixels? */
 bool pim_round_normalizes(const struct pim_core_layer *layer);
 /* Least bytes of the shared area with which a core can work on the layer. */
 uint64_t pim_round_vector_least(const struct pim_round_schedule *schedule, uint32_t index);
-/* Passes that the longest share of a layer takes, about. */
+/* Passes that the longest tile of a layer takes, about. */
 uint32_t pim_round_vector_passes(const struct pim_round_schedule *schedule, uint32_t index);
-/* Some pixels of a share; returns the bytes of local memory that they took, 0 when nothing is left. */
+/* Some pixels of a tile; returns the bytes of local memory that they took, 0 when nothing is left. */
 uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                                struct pim_round_share *share, uint32_t sample);
+                                struct pim_round_tile *tile, uint32_t sample);
 /* The fused activations on a piece at `local`, and its store. */
 void pim_round_vector_store(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
                             const struct pim_round_piece_of_map *piece, uint64_t local, uint32_t sample);
@@ -381,15 +381,15 @@ void pim_round_vector_store(struct pim_round_schedule *schedule, uint32_t index,
 uint64_t pim_round_take_turn(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
                              uint64_t *room);
 
-/* MOVE layers (throughput/move.c): their copies, once the maps have places; some pixels of a share, as
+/* MOVE layers (throughput/move.c): their copies, once the maps have places; some pixels of a tile, as
  * pim_round_vector_chunk(). */
 enum pim_status pim_round_prepare_moves(struct pim_round_schedule *schedule);
 /* PRODUCT layers (throughput/product.c): as pim_round_vector_least() and pim_round_vector_chunk(). */
 uint64_t pim_round_product_least(const struct pim_core_layer *layer);
 uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                                 struct pim_round_share *share, uint32_t sample);
+                                 struct pim_round_tile *tile, uint32_t sample);
 uint64_t pim_round_move_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                              struct pim_round_share *share, uint32_t sample);
+                              struct pim_round_tile *tile, uint32_t sample);
 
 /* Pooling (throughput/pooling.c): bytes for `rows` rows of `pixels`, and the work on them with the
  * buffers from `base` on; the channels of the piece lie in one run of the source. */

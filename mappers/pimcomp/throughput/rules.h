@@ -1,6 +1,6 @@
 /*
  * Choices of the schedule of rounds that follow from numbers alone. They stand here for the schedule, and for
- * the closed forms that a search compares layouts by (cost/weigh_round.h).
+ * the closed forms that a search compares layouts by (cost/round_cost.h).
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_THROUGHPUT_RULES_H
 #define PIMSIM_MAPPERS_PIMCOMP_THROUGHPUT_RULES_H
@@ -21,11 +21,11 @@ enum {
 };
 
 /* Steps of a batch, a power of two: some kilobytes of sums, and enough batches for the cores to overlap. */
-static inline uint32_t pim_round_batch(uint64_t pixel_bytes, uint64_t lanes, uint64_t steps)
+static inline uint32_t pim_round_batch(uint64_t pixel_bytes, uint64_t replicas, uint64_t steps)
 {
     enum { BYTES = 4096, PIXELS = 32, LEAST = 4 };
     uint32_t batch = 1;
-    while (2 * batch * pixel_bytes * lanes <= BYTES && 2 * batch * lanes <= PIXELS &&
+    while (2 * batch * pixel_bytes * replicas <= BYTES && 2 * batch * replicas <= PIXELS &&
            (uint64_t)2 * batch * LEAST <= steps)
         batch *= 2;
     return batch;

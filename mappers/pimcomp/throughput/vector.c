@@ -134,8 +134,8 @@ uint32_t pim_round_vector_passes(const struct pim_round_schedule *schedule, uint
 {
     const struct pim_round_layer *round = &schedule->layer[index];
     uint64_t most = 0;
-    for (uint32_t i = 0; i < round->shares; i++) {
-        uint64_t items = round->share[i].end - round->share[i].begin;
+    for (uint32_t i = 0; i < round->tiles; i++) {
+        uint64_t items = round->tile[i].end - round->tile[i].begin;
         most = items > most ? items : most;
     }
     const struct pim_core_layer *layer = &schedule->network->layer[index];
@@ -145,7 +145,7 @@ uint32_t pim_round_vector_passes(const struct pim_round_schedule *schedule, uint
     return (uint32_t)(bytes / (schedule->chain[index].chained ? PIM_ROUND_CHAIN_CHUNK : PIM_ROUND_CHUNK)) + 1;
 }
 
-/* Pixels, rows and channels of the next piece of a share, which has `most` pixels of the block left;
+/* Pixels, rows and channels of the next piece of a tile, which has `most` pixels of the block left;
  * returns the channels of a part of it. Of a pooling several whole rows if they fit, otherwise pixels of
  * one row; channels are halved until that much fits, down to a bound. */
 static uint32_t choose_piece(const struct pim_core_layer *layer, struct pim_round_piece_of_map *piece,
@@ -176,21 +176,21 @@ static uint32_t choose_piece(const struct pim_core_layer *layer, struct pim_roun
 }
 
 uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                                struct pim_round_share *share, uint32_t sample)
+                                struct pim_round_tile *tile, uint32_t sample)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[index];
     const struct pim_round_layer *round = &schedule->layer[index];
-    if (share->next >= share->end)
+    if (tile->next >= tile->end)
         return 0;
     if (layer->kind == PIM_CORE_MOVE)
-        return pim_round_move_chunk(schedule, index, share, sample);
+        return pim_round_move_chunk(schedule, index, tile, sample);
     if (layer->kind == PIM_CORE_PRODUCT)
-        return pim_round_product_chunk(schedule, index, share, sample);
-    uint32_t block = share->next / layer->windows, pixel = share->next % layer->windows;
-    uint32_t most = pim_smaller32(layer->windows - pixel, share->end - share->next);
+        return pim_round_product_chunk(schedule, index, tile, sample);
+    uint32_t block = tile->next / layer->windows, pixel = tile->next % layer->windows;
+    uint32_t most = pim_smaller32(layer->windows - pixel, tile->end - tile->next);
     uint32_t channel = block * round->block_channels;
     uint32_t end = pim_smaller32(channel + round->block_channels, layer->channels);
-    uint64_t room = schedule->core[share->core].area_bytes;
+    uint64_t room = schedule->core[tile->core].area_bytes;
     if (!schedule->architecture->in_order && room / 2 / 4 * 4 >= pim_round_vector_least(schedule, index))
         room = room / 2 / 4 * 4;
     struct pim_round_piece_of_map piece = {
@@ -199,8 +199,8 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
         if (layer->kind == PIM_CORE_POOLING)
             most = pim_smaller32(most, layer->width - pixel % layer->width);
         piece.pixels = round->cuts > 1 ? 1 : most_that_fit(layer, false, 1, most, end - channel, room);
-        work_channels(schedule, index, share->core, &piece, piece.channels, sample);
-        share->next += piece.pixels;
+        work_channels(schedule, index, tile->core, &piece, piece.channels, sample);
+        tile->next += piece.pixels;
         return bytes_of(layer, piece.pixels, 1, end - channel);
     }
     uint32_t channels = choose_piece(layer, &piece, most, room);
@@ -211,8 +211,8 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
             continue;
         piece.channel = from;
         piece.channels = last - from;
-        work_channels(schedule, index, share->core, &piece, channels, sample);
+        work_channels(schedule, index, tile->core, &piece, channels, sample);
     }
-    share->next += piece.pixels * piece.rows;
+    tile->next += piece.pixels * piece.rows;
     return bytes_of(layer, piece.pixels, piece.rows, end - channel);
 }

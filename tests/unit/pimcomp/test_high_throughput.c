@@ -102,9 +102,9 @@ static void check_stores(struct trial *t, const struct seen *seen)
     for (uint32_t l = 0; l < t->network.count; l++) {
         const struct pim_core_layer *layer = &t->network.layer[l];
         const struct pim_core_place *place = &t->map.map[l];
-        ck_assert_int_eq(place->address == PIM_CORE_NOWHERE, t->report.kept[l]);
-        ck_assert(!t->report.kept[l] || (layer->kind != PIM_CORE_INPUT && !layer->output));
-        if (layer->kind == PIM_CORE_INPUT || t->report.kept[l])
+        ck_assert_int_eq(place->address == PIM_CORE_NOWHERE, t->report.resident[l]);
+        ck_assert(!t->report.resident[l] || (layer->kind != PIM_CORE_INPUT && !layer->output));
+        if (layer->kind == PIM_CORE_INPUT || t->report.resident[l])
             continue;
         for (uint32_t sample = 0; sample < samples(t); sample++) {
             uint32_t as = t->options.batch ? sample : t->report.groups - 1 - t->report.group[l];
@@ -231,7 +231,7 @@ static uint32_t random_trial(uint64_t seed, uint32_t *kept)
             if (trial_emit(&t) == PIM_OK) {
                 check_trial(&t);
                 for (uint32_t l = 0; l < t.network.count; l++)
-                    *kept += t.report.kept[l];
+                    *kept += t.report.resident[l];
                 done = 1;
             } else {
                 ck_assert_msg(t.architecture.local_memory_bytes < 1 << 16 &&
@@ -338,7 +338,7 @@ static struct pim_core_schedule_report report_of(void (*build)(struct net *), ui
         *layers += t.network.layer[l].kind != PIM_CORE_INPUT;
     struct pim_core_schedule_report report = t.report;
     report.group = NULL; /* ends with the trial */
-    report.kept = NULL;
+    report.resident = NULL;
     trial_end(&t);
     return report;
 }
@@ -410,7 +410,7 @@ static struct pim_core_schedule_report kept_by(uint64_t local_bytes, uint64_t mv
     ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
     check_trial(&t);
     for (uint32_t l = 0; l < 5; l++)
-        kept[l] = t.report.kept[l];
+        kept[l] = t.report.resident[l];
     struct pim_core_schedule_report report = t.report;
     trial_end(&t);
     return report;

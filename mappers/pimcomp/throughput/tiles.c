@@ -72,8 +72,8 @@ static void find_free(const struct pim_round_schedule *schedule, uint32_t index,
                 schedule->chain[from].group != schedule->chain[index].group)
                 continue;
             behind = true;
-            for (uint32_t k = 0; k < producer->shares; k++)
-                free[producer->share[k].core] = true;
+            for (uint32_t k = 0; k < producer->tiles; k++)
+                free[producer->tile[k].core] = true;
             for (uint32_t k = 0; k < producer->jobs; k++) {
                 for (uint32_t l = 0; l < producer->job[k].workers; l++)
                     free[producer->job[k].worker[l].core] = true;
@@ -97,14 +97,14 @@ static uint32_t blocks_of(const struct pim_core_layer *layer, uint32_t able)
     return layer->kind == PIM_CORE_PRODUCT ? layer->product.batches : pim_round_blocks(layer, able);
 }
 
-/* Chooses the cores of a layer's shares from the free ones: when there are fewer shares, those with the least
+/* Chooses the cores of a layer's tiles from the free ones: when there are fewer tiles, those with the least
  * other work. */
 static void choose_cores(const struct pim_round_schedule *schedule, struct pim_round_layer *round,
-                         uint32_t shares, uint32_t able, const uint64_t *work, const bool *free)
+                         uint32_t tiles, uint32_t able, const uint64_t *work, const bool *free)
 {
     uint32_t cores = schedule->architecture->cores;
     uint64_t limit = UINT64_MAX; /* the amount of other work below which a core takes part */
-    while (shares < able) {
+    while (tiles < able) {
         uint64_t below = 0;
         uint32_t taken = 0;
         for (uint32_t core = 0; core < cores; core++) {
@@ -113,14 +113,14 @@ static void choose_cores(const struct pim_round_schedule *schedule, struct pim_r
             taken++;
             below = work[core] > below ? work[core] : below;
         }
-        if (taken <= shares)
+        if (taken <= tiles)
             break;
         limit = below;
     }
     for (int pass = 0; pass < 2; pass++) { /* those below, then others until there are enough */
-        for (uint32_t core = 0; core < cores && round->shares < shares; core++) {
+        for (uint32_t core = 0; core < cores && round->tiles < tiles; core++) {
             if (free[core] && (work[core] < limit) == (pass == 0))
-                round->share[round->shares++].core = core;
+                round->tile[round->tiles++].core = core;
         }
     }
 }
@@ -129,17 +129,17 @@ static void choose_cores(const struct pim_round_schedule *schedule, struct pim_r
 static void cut_items(const struct pim_core_layer *layer, struct pim_round_layer *round)
 {
     uint64_t items = (uint64_t)layer->windows * round->blocks;
-    uint32_t each = round->shares % round->blocks ? 0 : round->shares / round->blocks; /* shares of a block */
+    uint32_t each = round->tiles % round->blocks ? 0 : round->tiles / round->blocks; /* tiles of a block */
     bool rows = layer->kind == PIM_CORE_POOLING && each && each <= layer->height;
-    for (uint32_t i = 0; i < round->shares; i++) {
-        struct pim_round_share *share = &round->share[i];
-        share->begin = (uint32_t)(items * i / round->shares);
-        share->end = (uint32_t)(items * (i + 1) / round->shares);
+    for (uint32_t i = 0; i < round->tiles; i++) {
+        struct pim_round_tile *tile = &round->tile[i];
+        tile->begin = (uint32_t)(items * i / round->tiles);
+        tile->end = (uint32_t)(items * (i + 1) / round->tiles);
         if (!rows)
             continue;
         uint64_t block = (uint64_t)(i / each) * layer->windows, height = layer->height;
-        share->begin = (uint32_t)(block + height * (i % each) / each * layer->width);
-        share->end = (uint32_t)(block + height * (i % each + 1) / each * layer->width);
+        tile->begin = (uint32_t)(block + height * (i % each) / each * layer->width);
+        tile->end = (uint32_t)(block + height * (i % each + 1) / each * layer->width);
     }
 }
 
@@ -170,17 +170,17 @@ static enum pim_status deal(struct pim_round_schedule *schedule, uint32_t index,
     round->block_channels = (layer->channels + round->blocks - 1) / round->blocks;
     round->blocks = (layer->channels + round->block_channels - 1) / round->block_channels;
     uint64_t items = (uint64_t)layer->windows * round->blocks;
-    uint32_t shares = items < able ? (uint32_t)items : able / round->blocks * round->blocks;
-    shares = shares ? shares : able; /* fewer cores than blocks */
-    round->share = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_share, shares);
-    if (!round->share || items > UINT32_MAX)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the shares of %s", layer->name);
-    choose_cores(schedule, round, shares, able, work, free);
+    uint32_t tiles = items < able ? (uint32_t)items : able / round->blocks * round->blocks;
+    tiles = tiles ? tiles : able; /* fewer cores than blocks */
+    round->tile = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_tile, tiles);
+    if (!round->tile || items > UINT32_MAX)
+        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the tiles of %s", layer->name);
+    choose_cores(schedule, round, tiles, able, work, free);
     cut_items(layer, round);
     return PIM_OK;
 }
 
-enum pim_status pim_round_make_shares(struct pim_round_schedule *schedule)
+enum pim_status pim_round_make_tiles(struct pim_round_schedule *schedule)
 {
     uint32_t cores = schedule->architecture->cores;
     uint64_t *work = PIM_ARENA_ARRAY(schedule->arena, uint64_t, cores);
@@ -189,7 +189,7 @@ enum pim_status pim_round_make_shares(struct pim_round_schedule *schedule)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for %" PRIu32 " cores", cores);
     for (uint32_t core = 0; core < cores; core++) {
         for (uint32_t i = schedule->first[core]; i < schedule->first[core + 1]; i++)
-            work[core] += (uint64_t)schedule->worker[i]->lanes * schedule->worker[i]->job->steps;
+            work[core] += (uint64_t)schedule->worker[i]->replicas * schedule->worker[i]->job->steps;
     }
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         enum pim_core_layer_kind kind = schedule->network->layer[i].kind;
@@ -206,19 +206,19 @@ enum pim_status pim_round_cut_sources(struct pim_round_schedule *schedule)
 {
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         enum pim_core_layer_kind kind = schedule->network->layer[i].kind;
-        if (schedule->layer[i].shares && (kind == PIM_CORE_POOLING || kind == PIM_CORE_ELEMENT))
+        if (schedule->layer[i].tiles && (kind == PIM_CORE_POOLING || kind == PIM_CORE_ELEMENT))
             PIM_TRY(find_cuts(schedule, i));
     }
     return PIM_OK;
 }
 
-bool pim_round_shares_fit(const struct pim_round_schedule *schedule)
+bool pim_round_tiles_fit(const struct pim_round_schedule *schedule)
 {
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         const struct pim_round_layer *round = &schedule->layer[i];
-        uint64_t least = round->shares ? pim_round_vector_least(schedule, i) : 0;
-        for (uint32_t j = 0; j < round->shares; j++) {
-            if (schedule->core[round->share[j].core].area_bytes < least)
+        uint64_t least = round->tiles ? pim_round_vector_least(schedule, i) : 0;
+        for (uint32_t j = 0; j < round->tiles; j++) {
+            if (schedule->core[round->tile[j].core].area_bytes < least)
                 return false;
         }
     }

@@ -3,7 +3,7 @@
  * the schedule (throughput/chains.h) and numbers of replicas and cores alone.
  */
 #include "mappers/machine/core_times.h"
-#include "mappers/pimcomp/cost/weigh_round.h"
+#include "mappers/pimcomp/cost/round_cost.h"
 #include "mappers/pimcomp/throughput/rules.h"
 #include "sim/integer.h"
 
@@ -12,11 +12,11 @@
 
 /* --- groups --- */
 
-static void find_groups(const struct pim_core_costs *costs, struct pim_weigh_round *round)
+static void find_groups(const struct pim_core_costs *costs, struct pim_round_cost *round)
 {
     const struct pim_core_architecture *a = costs->architecture;
     for (uint32_t i = 0; i < costs->network->count; i++) {
-        const struct pim_weigh_layer *layer = &round->layer[i];
+        const struct pim_round_cost_layer *layer = &round->layer[i];
         const struct pim_core_cost *cost = &costs->layer[i];
         uint64_t work = cost->matrix ? 0 : cost->chain.sums;
         if (cost->matrix && round->chain[i].scheduled)
@@ -29,7 +29,7 @@ static void find_groups(const struct pim_core_costs *costs, struct pim_weigh_rou
 
 /* --- vector layers --- */
 
-static uint32_t count_bits(const struct pim_weigh_round *round, const uint64_t *bits)
+static uint32_t count_bits(const struct pim_round_cost *round, const uint64_t *bits)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < round->words; i++)
@@ -46,7 +46,7 @@ static uint32_t pieces_of(const struct pim_core_layer *layer, uint32_t able)
 }
 
 /* Leaves the `count` cores with the least other work. */
-static void choose_cores(struct pim_weigh_round *round, uint64_t *bits, uint32_t cores, uint32_t count)
+static void choose_cores(struct pim_round_cost *round, uint64_t *bits, uint32_t cores, uint32_t count)
 {
     for (uint32_t i = 0, left = count; i < cores; i++) {
         uint32_t core = round->list[i];
@@ -60,7 +60,7 @@ static void choose_cores(struct pim_weigh_round *round, uint64_t *bits, uint32_t
 }
 
 /* Cores by their other work, into round->list. */
-static void sort_cores(struct pim_weigh_round *round, uint32_t cores)
+static void sort_cores(struct pim_round_cost *round, uint32_t cores)
 {
     for (uint32_t core = 0; core < cores; core++) {
         uint32_t at = core;
@@ -71,10 +71,10 @@ static void sort_cores(struct pim_weigh_round *round, uint32_t cores)
 }
 
 /* Cores that work on a vector layer: of those that held its producers in its group, or of all. */
-static void place_vector(const struct pim_core_costs *costs, struct pim_weigh_round *round, uint32_t index)
+static void place_vector(const struct pim_core_costs *costs, struct pim_round_cost *round, uint32_t index)
 {
     const struct pim_core_cost *cost = &costs->layer[index];
-    struct pim_weigh_layer *layer = &round->layer[index];
+    struct pim_round_cost_layer *layer = &round->layer[index];
     uint64_t *bits = round->member + (size_t)index * round->words;
     uint32_t cores = costs->architecture->cores;
     memset(bits, 0, round->words * sizeof *bits);
@@ -87,18 +87,18 @@ static void place_vector(const struct pim_core_costs *costs, struct pim_weigh_ro
     for (uint32_t core = 0; core < cores && !layer->before; core++)
         bits[core / 64] |= UINT64_C(1) << core % 64;
     uint32_t able = count_bits(round, bits);
-    layer->shares = pieces_of(&costs->network->layer[index], able ? able : 1);
-    if (layer->shares < able && round->chain[index].chained)
-        choose_cores(round, bits, cores, layer->shares);
+    layer->portions = pieces_of(&costs->network->layer[index], able ? able : 1);
+    if (layer->portions < able && round->chain[index].chained)
+        choose_cores(round, bits, cores, layer->portions);
     uint64_t chunk = round->chain[index].chained ? PIM_ROUND_CHAIN_CHUNK : PIM_ROUND_CHUNK;
-    assert(layer->shares > 0);
-    round->chain[index].passes = cost->buffer_bytes / layer->shares / chunk + 1;
+    assert(layer->portions > 0);
+    round->chain[index].passes = cost->buffer_bytes / layer->portions / chunk + 1;
 }
 
 /* --- passes --- */
 
 /* Are all that the layer waits for done by pass `pass`? */
-static bool is_ready(const struct pim_core_costs *costs, const struct pim_weigh_round *round, uint32_t index,
+static bool is_ready(const struct pim_core_costs *costs, const struct pim_round_cost *round, uint32_t index,
                      uint64_t pass)
 {
     for (uint32_t s = 0; s < costs->layer[index].sources; s++) {
@@ -111,12 +111,12 @@ static bool is_ready(const struct pim_core_costs *costs, const struct pim_weigh_
 }
 
 /* A pass of the vector layers that are in chains: a core works on the first of those that it has. */
-static bool serve(const struct pim_core_costs *costs, struct pim_weigh_round *round, uint64_t pass)
+static bool serve(const struct pim_core_costs *costs, struct pim_round_cost *round, uint64_t pass)
 {
     bool any = false;
     memset(round->marked, 0, round->words * sizeof *round->marked);
     for (uint32_t i = 0; i < costs->network->count; i++) {
-        struct pim_weigh_layer *layer = &round->layer[i];
+        struct pim_round_cost_layer *layer = &round->layer[i];
         if (costs->layer[i].matrix || !round->chain[i].chained || layer->begin > pass || layer->end <= pass)
             continue;
         const uint64_t *bits = round->member + (size_t)i * round->words;
@@ -136,11 +136,11 @@ static bool serve(const struct pim_core_costs *costs, struct pim_weigh_round *ro
 
 /* Goes through the passes in which anything begins or ends: sets begin and end of layers, and the passes of
  * the round. */
-static void run_chains(const struct pim_core_costs *costs, struct pim_weigh_round *round)
+static void run_chains(const struct pim_core_costs *costs, struct pim_round_cost *round)
 {
     uint32_t layers = costs->network->count, open = 0;
     for (uint32_t i = 0; i < layers; i++) {
-        struct pim_weigh_layer *layer = &round->layer[i];
+        struct pim_round_cost_layer *layer = &round->layer[i];
         layer->begin = layer->end = UINT64_MAX;
         layer->left = round->chain[i].passes;
         if (!round->chain[i].scheduled || (!costs->layer[i].matrix && !round->chain[i].chained))
@@ -166,7 +166,7 @@ static void run_chains(const struct pim_core_costs *costs, struct pim_weigh_roun
         pass = served || next == UINT64_MAX ? pass + 1 : next;
         open = 0;
         for (uint32_t i = 0; i < layers; i++) {
-            const struct pim_weigh_layer *layer = &round->layer[i];
+            const struct pim_round_cost_layer *layer = &round->layer[i];
             if (layer->begin == UINT64_MAX)
                 continue;
             working = working || layer->end > pass;
@@ -174,7 +174,7 @@ static void run_chains(const struct pim_core_costs *costs, struct pim_weigh_roun
                 round->passes = pim_larger(round->passes, layer->end);
         }
         for (uint32_t i = 0; i < layers; i++) {
-            struct pim_weigh_layer *layer = &round->layer[i];
+            struct pim_round_cost_layer *layer = &round->layer[i];
             if (layer->before && layer->begin == UINT64_MAX) {
                 if (is_ready(costs, round, i, pass) && (!working || pass >= round->chain[i].first_pass)) {
                     layer->begin = pass;
@@ -188,7 +188,7 @@ static void run_chains(const struct pim_core_costs *costs, struct pim_weigh_roun
     }
 }
 
-void pim_weigh_chains(const struct pim_core_costs *costs, struct pim_weigh_round *round)
+void pim_round_cost_chains(const struct pim_core_costs *costs, struct pim_round_cost *round)
 {
     find_groups(costs, round);
     for (uint32_t i = 0; i < costs->network->count; i++) {

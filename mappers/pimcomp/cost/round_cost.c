@@ -1,12 +1,12 @@
 /*
- * A saturated round, pass by pass: weigh_round.h.
+ * A saturated round, pass by pass: round_cost.h.
  *
  * Every core has a clock: when the last MVM of its next pass starts. A pass moves it on: MVMs, sums in the
  * core, messages in their order, bias and activations behind them. Passes between two marks, the begins and
  * ends of layers, are alike: two of them are gone through, the rest takes as long as the second. A layer that
  * waits for others of its group begins with a barrier over the cores of both.
  */
-#include "mappers/pimcomp/cost/weigh_round.h"
+#include "mappers/pimcomp/cost/round_cost.h"
 
 #include "mappers/machine/core_times.h"
 #include "sim/integer.h"
@@ -14,23 +14,23 @@
 #include <assert.h>
 #include <string.h>
 
-/* TRIALS: passes that are weighed after a change before one stands for the rest */
+/* TRIALS: passes that are gone through after a change before one stands for the rest */
 enum { WHOLE = 1024, STRETCHES = 32, TRIALS = 2 };
 
-enum pim_status pim_weigh_round_make(const struct pim_core_costs *costs, struct pim_arena *arena,
-                                     struct pim_weigh_round **result, struct pim_error *error)
+enum pim_status pim_round_cost_make(const struct pim_core_costs *costs, struct pim_arena *arena,
+                                    struct pim_round_cost **result, struct pim_error *error)
 {
     size_t layers = costs->network->count, cores = costs->architecture->cores;
-    struct pim_weigh_round *r = *result = PIM_ARENA_NEW(arena, struct pim_weigh_round);
+    struct pim_round_cost *r = *result = PIM_ARENA_NEW(arena, struct pim_round_cost);
     uint32_t words = (uint32_t)(cores + 63) / 64;
-    *r = (struct pim_weigh_round){
-        .layer = PIM_ARENA_ARRAY(arena, struct pim_weigh_layer, layers),
+    *r = (struct pim_round_cost){
+        .layer = PIM_ARENA_ARRAY(arena, struct pim_round_cost_layer, layers),
         .chain = PIM_ARENA_ARRAY(arena, struct pim_chain_layer, layers),
-        .share = PIM_ARENA_ARRAY(arena, struct pim_weigh_share, cores * costs->room),
+        .portion = PIM_ARENA_ARRAY(arena, struct pim_round_cost_portion, cores * costs->room),
         .chunks = PIM_ARENA_ARRAY(arena, uint64_t, cores),
         .own = PIM_ARENA_ARRAY(arena, uint32_t, cores * costs->room),
-        .message = PIM_ARENA_ARRAY(arena, struct pim_weigh_message, cores * costs->room),
-        .core = PIM_ARENA_ARRAY(arena, struct pim_weigh_core, cores),
+        .message = PIM_ARENA_ARRAY(arena, struct pim_round_cost_message, cores * costs->room),
+        .core = PIM_ARENA_ARRAY(arena, struct pim_round_cost_core, cores),
         .member = PIM_ARENA_ARRAY(arena, uint64_t, layers * words),
         .marked = PIM_ARENA_ARRAY(arena, uint64_t, words),
         .words = words,
@@ -41,18 +41,18 @@ enum pim_status pim_weigh_round_make(const struct pim_core_costs *costs, struct 
         .loads = PIM_ARENA_ARRAY(arena, uint64_t, costs->chips),
         .starts = PIM_ARENA_ARRAY(arena, uint64_t, costs->chips),
     };
-    if (r->layer && r->chain && r->share && r->own && r->chunks && r->message && r->core && r->member &&
+    if (r->layer && r->chain && r->portion && r->own && r->chunks && r->message && r->core && r->member &&
         r->marked && r->list && r->mark && r->memory && r->bytes && r->loads && r->starts)
         return PIM_OK;
-    return pim_fail(error, PIM_NO_MEMORY, "no memory to weigh layouts of %zu layers", layers);
+    return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate layouts of %zu layers", layers);
 }
 
 /* --- layers begin and end --- */
 
 /* A core begins or ends work. */
-static void change(struct pim_weigh_core *core, const struct pim_weigh_work *by, bool begins)
+static void change(struct pim_round_cost_core *core, const struct pim_round_cost_work *by, bool begins)
 {
-    struct pim_weigh_work *now = &core->now;
+    struct pim_round_cost_work *now = &core->now;
     uint64_t times = begins ? 1 : UINT64_MAX; /* -1 */
     core->changed = true;
     now->mvms += times * by->mvms;
@@ -68,33 +68,33 @@ static void change(struct pim_weigh_core *core, const struct pim_weigh_work *by,
     now->bytes += times * by->bytes;
 }
 
-static bool has_passes(const struct pim_core_costs *costs, const struct pim_weigh_round *r, uint32_t i)
+static bool has_passes(const struct pim_core_costs *costs, const struct pim_round_cost *r, uint32_t i)
 {
     return r->chain[i].scheduled && (costs->layer[i].matrix || r->chain[i].chained);
 }
 
 /* Cores of a vector layer: what one does in a pass. */
-static struct pim_weigh_work vector_work(const struct pim_core_costs *costs, const struct pim_weigh_round *r,
-                                         uint32_t index)
+static struct pim_round_cost_work vector_work(const struct pim_core_costs *costs,
+                                              const struct pim_round_cost *r, uint32_t index)
 {
-    const struct pim_weigh_layer *layer = &r->layer[index];
+    const struct pim_round_cost_layer *layer = &r->layer[index];
     const struct pim_core_cost *cost = &costs->layer[index];
-    uint64_t parts = layer->shares * r->chain[index].passes;
+    uint64_t parts = layer->portions * r->chain[index].passes;
     uint64_t port = pim_divide_up(cost->windows * (cost->finish_beats + cost->load_beats), parts);
     uint64_t vector = pim_divide_up(cost->windows * cost->finish_cycles, parts);
-    return (struct pim_weigh_work){
+    return (struct pim_round_cost_work){
         .others = 4 * PIM_PART,
         .port = port,
         .ends = pim_larger(vector, port),
         .bytes = pim_divide_up(cost->windows * (cost->new_bytes + cost->pixel_bytes), parts)};
 }
 
-static void change_vector(const struct pim_core_costs *costs, struct pim_weigh_round *r, uint32_t index,
+static void change_vector(const struct pim_core_costs *costs, struct pim_round_cost *r, uint32_t index,
                           bool begins)
 {
     const uint64_t *bits = r->member + (size_t)index * r->words;
     const struct pim_core_architecture *a = costs->architecture;
-    struct pim_weigh_work work = vector_work(costs, r, index);
+    struct pim_round_cost_work work = vector_work(costs, r, index);
     uint64_t wait = a->global_read_cycles + pim_divide_up(work.bytes, a->global_bytes_per_cycle);
     for (uint32_t core = 0; core < a->cores; core++) {
         if (!(bits[core / 64] >> core % 64 & 1))
@@ -104,28 +104,28 @@ static void change_vector(const struct pim_core_costs *costs, struct pim_weigh_r
     }
 }
 
-static void change_layer(const struct pim_core_costs *costs, struct pim_weigh_round *r, uint32_t index,
+static void change_layer(const struct pim_core_costs *costs, struct pim_round_cost *r, uint32_t index,
                          bool begins)
 {
-    const struct pim_weigh_layer *layer = &r->layer[index];
+    const struct pim_round_cost_layer *layer = &r->layer[index];
     if (!costs->layer[index].matrix) {
         change_vector(costs, r, index, begins);
         return;
     }
     for (uint32_t s = layer->first; s < layer->next; s++) {
-        struct pim_weigh_share *share = &r->share[s];
-        struct pim_weigh_core *core = &r->core[share->core];
-        share->works = begins;
-        change(core, &share->work, begins);
-        core->trip = begins ? pim_larger(core->trip, share->trip) : 0;
+        struct pim_round_cost_portion *portion = &r->portion[s];
+        struct pim_round_cost_core *core = &r->core[portion->core];
+        portion->works = begins;
+        change(core, &portion->work, begins);
+        core->trip = begins ? pim_larger(core->trip, portion->trip) : 0;
         for (uint32_t i = core->first; i < core->next && !begins; i++)
-            if (r->share[r->own[i]].works)
-                core->trip = pim_larger(core->trip, r->share[r->own[i]].trip);
+            if (r->portion[r->own[i]].works)
+                core->trip = pim_larger(core->trip, r->portion[r->own[i]].trip);
     }
 }
 
 /* The first windows of the layers that begin with pass `pass`: all of their cores ask at the same time. */
-static void load_first(const struct pim_core_costs *costs, struct pim_weigh_round *r, uint64_t pass)
+static void load_first(const struct pim_core_costs *costs, struct pim_round_cost *r, uint64_t pass)
 {
     const struct pim_core_architecture *a = costs->architecture;
     memset(r->bytes, 0, costs->chips * sizeof *r->bytes);
@@ -134,15 +134,15 @@ static void load_first(const struct pim_core_costs *costs, struct pim_weigh_roun
     for (uint32_t core = 0; core < a->cores; core++)
         r->core[core].sums = 0; /* bytes, here */
     for (uint32_t i = 0; i < costs->network->count; i++) {
-        const struct pim_weigh_layer *layer = &r->layer[i];
+        const struct pim_round_cost_layer *layer = &r->layer[i];
         if (!has_passes(costs, r, i) || layer->begin != pass || !costs->layer[i].matrix)
             continue;
         for (uint32_t s = layer->first; s < layer->next; s++)
-            r->core[r->share[s].core].sums += r->share[s].first_bytes;
+            r->core[r->portion[s].core].sums += r->portion[s].first_bytes;
     }
     for (uint32_t core = 0; core < a->cores; core++) {
         uint32_t chip = costs->chip[core];
-        const struct pim_weigh_core *c = &r->core[core];
+        const struct pim_round_cost_core *c = &r->core[core];
         if (!c->sums)
             continue;
         r->bytes[chip] += c->sums;
@@ -150,7 +150,7 @@ static void load_first(const struct pim_core_costs *costs, struct pim_weigh_roun
     }
     for (uint32_t core = 0; core < a->cores; core++) {
         uint32_t chip = costs->chip[core];
-        struct pim_weigh_core *c = &r->core[core];
+        struct pim_round_cost_core *c = &r->core[core];
         if (!c->sums)
             continue;
         uint64_t all = pim_divide_up(r->bytes[chip] * costs->memory_cycles, a->global_bytes_per_cycle);
@@ -169,7 +169,7 @@ static void load_first(const struct pim_core_costs *costs, struct pim_weigh_roun
 /* --- barriers --- */
 
 /* A tree of messages over the marked cores, up and down, once all of them have completed what they did. */
-static void barrier(const struct pim_core_costs *costs, struct pim_weigh_round *r)
+static void barrier(const struct pim_core_costs *costs, struct pim_round_cost *r)
 {
     const struct pim_core_architecture *a = costs->architecture;
     uint64_t word = pim_time_reads(a, 1) + pim_time_read_latency(a) + pim_time_writes(a, 1) +
@@ -182,33 +182,33 @@ static void barrier(const struct pim_core_costs *costs, struct pim_weigh_round *
         }
     for (uint32_t i = count; i-- > 1;) {
         uint32_t child = r->list[i], parent = r->list[(i - 1) / 2];
-        uint64_t way = pim_weigh_way(costs, child, parent) + word;
+        uint64_t way = pim_round_cost_path(costs, child, parent) + word;
         r->core[parent].start = pim_larger(r->core[parent].start, r->core[child].start) + way;
     }
     for (uint32_t i = 1; i < count; i++) {
         uint32_t child = r->list[i], parent = r->list[(i - 1) / 2];
-        uint64_t way = pim_weigh_way(costs, parent, child) + word;
+        uint64_t way = pim_round_cost_path(costs, parent, child) + word;
         r->core[child].start = r->core[parent].start + (i % 2 ? way : 2 * way);
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct pim_weigh_core *core = &r->core[r->list[i]];
+        struct pim_round_cost_core *core = &r->core[r->list[i]];
         core->send = core->receive = core->vector = core->end = core->start;
     }
 }
 
 /* Marks at all begins and at the end of the round, and at other ends, unless a mark follows closely: then the
  * layer counts up to that one. */
-static void set_marks(const struct pim_core_costs *costs, struct pim_weigh_round *r)
+static void set_marks(const struct pim_core_costs *costs, struct pim_round_cost *r)
 {
     uint64_t apart = r->passes / STRETCHES;
     r->marks = 0;
-    pim_weigh_mark(r->mark, &r->marks, 0);
-    pim_weigh_mark(r->mark, &r->marks, r->passes);
+    pim_round_cost_mark(r->mark, &r->marks, 0);
+    pim_round_cost_mark(r->mark, &r->marks, r->passes);
     for (uint32_t i = 0; i < costs->network->count; i++)
         if (has_passes(costs, r, i))
-            pim_weigh_mark(r->mark, &r->marks, r->layer[i].begin);
+            pim_round_cost_mark(r->mark, &r->marks, r->layer[i].begin);
     for (uint32_t i = 0; i < costs->network->count; i++) {
-        struct pim_weigh_layer *layer = &r->layer[i];
+        struct pim_round_cost_layer *layer = &r->layer[i];
         if (!has_passes(costs, r, i))
             continue;
         uint32_t at = 0;
@@ -217,17 +217,17 @@ static void set_marks(const struct pim_core_costs *costs, struct pim_weigh_round
         if (r->mark[at] >= layer->end && r->mark[at] - layer->end < apart)
             layer->end = r->mark[at];
         else
-            pim_weigh_mark(r->mark, &r->marks, layer->end);
+            pim_round_cost_mark(r->mark, &r->marks, layer->end);
     }
 }
 
 /* Layers that begin or end with pass `pass`. */
-static void turn(const struct pim_core_costs *costs, struct pim_weigh_round *r, uint64_t pass)
+static void turn(const struct pim_core_costs *costs, struct pim_round_cost *r, uint64_t pass)
 {
     bool starts = false;
     memset(r->marked, 0, r->words * sizeof *r->marked);
     for (uint32_t i = 0; i < costs->network->count; i++) {
-        const struct pim_weigh_layer *layer = &r->layer[i];
+        const struct pim_round_cost_layer *layer = &r->layer[i];
         if (!has_passes(costs, r, i))
             continue;
         if (layer->end == pass)
@@ -259,9 +259,9 @@ static void turn(const struct pim_core_costs *costs, struct pim_weigh_round *r, 
  * when so few of the instructions that end the batch are left that they, j - 1 whole passes and its own MVMs
  * fit. Of all j the first counts, or the last for which that matters.
  */
-static void find_stall(const struct pim_core_architecture *a, struct pim_weigh_core *c)
+static void find_stall(const struct pim_core_architecture *a, struct pim_round_cost_core *c)
 {
-    const struct pim_weigh_work *now = &c->now;
+    const struct pim_round_cost_work *now = &c->now;
     uint64_t window = (uint64_t)a->window * PIM_PART;
     c->changed = false;
     c->matrix = 0;
@@ -284,11 +284,11 @@ static void find_stall(const struct pim_core_architecture *a, struct pim_weigh_c
         c->late_part = (count - left) * WHOLE / count;
 }
 
-static void multiply(const struct pim_core_costs *costs, struct pim_weigh_round *r)
+static void multiply(const struct pim_core_costs *costs, struct pim_round_cost *r)
 {
     const struct pim_core_architecture *a = costs->architecture;
     for (uint32_t core = 0; core < a->cores; core++) {
-        struct pim_weigh_core *c = &r->core[core];
+        struct pim_round_cost_core *c = &r->core[core];
         if (c->now.others + c->now.mvms == 0)
             continue;
         if (c->changed)
@@ -301,28 +301,28 @@ static void multiply(const struct pim_core_costs *costs, struct pim_weigh_round 
 }
 
 /* Sums go to their homes, in the order of layers: a message takes both ends. */
-static void pass_messages(const struct pim_core_costs *costs, struct pim_weigh_round *r, uint64_t pass)
+static void pass_messages(const struct pim_core_costs *costs, struct pim_round_cost *r, uint64_t pass)
 {
     const struct pim_core_architecture *a = costs->architecture;
     for (uint32_t i = 0; i < costs->network->count; i++) {
-        const struct pim_weigh_layer *layer = &r->layer[i];
+        const struct pim_round_cost_layer *layer = &r->layer[i];
         if (layer->begin > pass || layer->end <= pass || !costs->layer[i].matrix || !r->chain[i].scheduled)
             continue;
         for (uint32_t l = layer->first_link; l < layer->next_link; l++) {
-            const struct pim_weigh_message *m = &r->message[l];
-            struct pim_weigh_core *guest = &r->core[m->guest], *home = &r->core[m->home];
-            uint64_t from = pim_larger(guest->send, guest->sums);
+            const struct pim_round_cost_message *m = &r->message[l];
+            struct pim_round_cost_core *contributor = &r->core[m->contributor], *home = &r->core[m->home];
+            uint64_t from = pim_larger(contributor->send, contributor->sums);
             if (a->synchronous) { /* a receive opens when the one before has met its send */
                 from = pim_larger(from, home->receive + m->notice);
                 home->receive = from;
             }
-            guest->send = from + m->bytes;
+            contributor->send = from + m->bytes;
             home->sums = pim_larger(home->sums, from + m->bytes + m->way) + m->add;
         }
     }
 }
 
-static uint64_t stall(const struct pim_weigh_core *c)
+static uint64_t stall(const struct pim_round_cost_core *c)
 {
     if (c->early_part == 0 && c->late_part == 0)
         return 0;
@@ -335,8 +335,8 @@ static uint64_t stall(const struct pim_weigh_core *c)
 }
 
 /* When the next pass of a core can start. */
-static uint64_t next_start(const struct pim_core_costs *costs, const struct pim_weigh_round *r,
-                           struct pim_weigh_core *c, uint64_t before)
+static uint64_t next_start(const struct pim_core_costs *costs, const struct pim_round_cost *r,
+                           struct pim_round_cost_core *c, uint64_t before)
 {
     const struct pim_core_architecture *a = costs->architecture;
     if (a->in_order)
@@ -347,7 +347,7 @@ static uint64_t next_start(const struct pim_core_costs *costs, const struct pim_
     return pim_larger(next, before);
 }
 
-static void move_on(const struct pim_core_costs *costs, struct pim_weigh_round *r)
+static void move_on(const struct pim_core_costs *costs, struct pim_round_cost *r)
 {
     const struct pim_core_architecture *a = costs->architecture;
     for (uint32_t chip = 0; chip < costs->chips; chip++)
@@ -355,7 +355,7 @@ static void move_on(const struct pim_core_costs *costs, struct pim_weigh_round *
     memset(r->loads, 0, costs->chips * sizeof *r->loads);
     memset(r->starts, 0, costs->chips * sizeof *r->starts);
     for (uint32_t core = 0; core < a->cores; core++) {
-        const struct pim_weigh_core *c = &r->core[core];
+        const struct pim_round_cost_core *c = &r->core[core];
         if (!c->now.bytes)
             continue;
         r->bytes[costs->chip[core]] += c->now.bytes;
@@ -367,7 +367,7 @@ static void move_on(const struct pim_core_costs *costs, struct pim_weigh_round *
             r->memory[chip] = pim_larger(r->memory[chip], r->starts[chip] / r->loads[chip]) +
                               pim_divide_up(r->bytes[chip] * costs->memory_cycles, a->global_bytes_per_cycle);
     for (uint32_t core = 0; core < a->cores; core++) {
-        struct pim_weigh_core *c = &r->core[core];
+        struct pim_round_cost_core *c = &r->core[core];
         if (c->now.others + c->now.mvms == 0)
             continue;
         uint64_t before = c->end;
@@ -384,24 +384,24 @@ static void move_on(const struct pim_core_costs *costs, struct pim_weigh_round *
 }
 
 /* `passes` more like the last one. Cores that exchange sums go at the speed of the slower. */
-static void repeat(const struct pim_core_costs *costs, struct pim_weigh_round *r, uint64_t passes,
+static void repeat(const struct pim_core_costs *costs, struct pim_round_cost *r, uint64_t passes,
                    uint64_t pass)
 {
     uint32_t layers = costs->network->count;
     for (unsigned way = 0; way < 2; way++)
         for (uint32_t k = 0; k < layers; k++) {
-            const struct pim_weigh_layer *layer = &r->layer[way ? layers - 1 - k : k];
+            const struct pim_round_cost_layer *layer = &r->layer[way ? layers - 1 - k : k];
             if (layer->begin > pass || layer->end <= pass)
                 continue;
             for (uint32_t l = layer->first_link; l < layer->next_link; l++) {
-                struct pim_weigh_core *guest = &r->core[r->message[l].guest],
-                                      *home = &r->core[r->message[l].home];
-                guest->rate = home->rate = pim_larger(guest->rate, home->rate);
+                struct pim_round_cost_core *contributor = &r->core[r->message[l].contributor],
+                                           *home = &r->core[r->message[l].home];
+                contributor->rate = home->rate = pim_larger(contributor->rate, home->rate);
             }
         }
     uint64_t slowest = 0;
     for (uint32_t core = 0; core < costs->architecture->cores; core++) {
-        struct pim_weigh_core *c = &r->core[core];
+        struct pim_round_cost_core *c = &r->core[core];
         if (c->now.others + c->now.mvms == 0)
             continue;
         uint64_t cycles = passes * c->rate;
@@ -418,10 +418,10 @@ static void repeat(const struct pim_core_costs *costs, struct pim_weigh_round *r
         r->memory[chip] += slowest;
 }
 
-static void run_passes(const struct pim_core_costs *costs, struct pim_core_weighing *w, uint64_t pass,
+static void run_passes(const struct pim_core_costs *costs, struct pim_core_evaluation *w, uint64_t pass,
                        uint64_t passes)
 {
-    struct pim_weigh_round *r = w->round;
+    struct pim_round_cost *r = w->round;
     for (uint64_t i = 0; i < passes && i < TRIALS; i++) {
         multiply(costs, r);
         pass_messages(costs, r, pass);
@@ -431,18 +431,18 @@ static void run_passes(const struct pim_core_costs *costs, struct pim_core_weigh
         repeat(costs, r, passes - TRIALS, pass);
 }
 
-static void finish(const struct pim_core_costs *costs, struct pim_core_weighing *w)
+static void finish(const struct pim_core_costs *costs, struct pim_core_evaluation *w)
 {
     const struct pim_core_architecture *a = costs->architecture;
-    struct pim_weigh_round *r = w->round;
+    struct pim_round_cost *r = w->round;
     memset(r->marked, 0xff, r->words * sizeof *r->marked);
     for (uint32_t core = 0; core < a->cores; core++) {
-        const struct pim_weigh_core *c = &r->core[core];
+        const struct pim_round_cost_core *c = &r->core[core];
         r->memory[costs->chip[core]] +=
             c->late * r->late_bytes * costs->memory_cycles / a->global_bytes_per_cycle;
     }
     for (uint32_t core = 0; core < a->cores; core++) {
-        struct pim_weigh_core *c = &r->core[core];
+        struct pim_round_cost_core *c = &r->core[core];
         if (c->late)
             c->end = pim_larger(c->end + c->late * r->late_cycles, r->memory[costs->chip[core]]);
         w->result.spread += c->work / 1024 * (c->work / 1024);
@@ -453,12 +453,12 @@ static void finish(const struct pim_core_costs *costs, struct pim_core_weighing 
         w->result.cycles = pim_larger(w->result.cycles, r->core[core].start);
 }
 
-void pim_weigh_round(const struct pim_core_costs *costs, struct pim_core_weighing *w,
-                     const struct pim_core_share *share, const uint32_t *first,
-                     const struct pim_core_link *link, uint32_t links)
+void pim_round_cost(const struct pim_core_costs *costs, struct pim_core_evaluation *w,
+                    const struct pim_core_portion *portion, const uint32_t *first,
+                    const struct pim_core_link *link, uint32_t links)
 {
-    struct pim_weigh_round *r = w->round;
-    pim_weigh_prepare(costs, w, share, first, link, links);
+    struct pim_round_cost *r = w->round;
+    pim_round_cost_prepare(costs, w, portion, first, link, links);
     set_marks(costs, r);
     memset(r->memory, 0, costs->chips * sizeof *r->memory);
     for (uint32_t m = 0; m + 1 < r->marks; m++) {

@@ -2,7 +2,7 @@
  * Maps that stay on chip (paper, section VII-A: an output pixel is stored to global memory "or retained on
  * the chip based on the capacity of the on-chip local memory").
  *
- * A kept map is cut into stretches of pixels, all channels, which lie in the local memories of cores that
+ * A resident map is cut into stretches of pixels, all channels, which lie in the local memories of cores that
  * have room, its holders, in as many slots as samples of the map are alive at a time. What a global memory
  * would do for it messages do: to the holder when pixels are made, from the holder when they are read; on one
  * core a copy. Pieces of pixels that do not lie back to back at the holder are brought together or spread
@@ -10,18 +10,18 @@
  * global memory.
  *
  * Messages are emitted for both cores at once, in the one global order of the emitter. So nothing about a
- * kept map needs a barrier: a reader comes after the writer in that order, and within a core the hardware
+ * resident map needs a barrier: a reader comes after the writer in that order, and within a core the hardware
  * holds back what conflicts in the local memory.
  *
- * Choice. The memory of all cores is planned as if no map were kept. Then maps are taken by what they save of
- * the traffic of global memory for each byte that they take, as long as there is room beside the shared
- * areas, until what is left of the traffic takes BUSY_PERCENT of the time of the longest job: messages tie
- * cores to each other, which costs more than a global memory that nobody waits for. Stretches go to the cores
- * with the least to do.
+ * Choice. The memory of all cores is planned as if no map were resident. Then maps are taken by what they
+ * save of the traffic of global memory for each byte that they take, as long as there is room beside the
+ * shared areas, until what is left of the traffic takes BUSY_PERCENT of the time of the longest job:
+ * messages tie cores to each other, which costs more than a global memory that nobody waits for. Stretches
+ * go to the cores with the least to do.
  *
  * Invariants:
- *  1. The holdings of a kept map cut its pixels without gap or overlap, in ascending order.
- *  2. A kept map is nowhere in global memory; outputs of the network are not kept.
+ *  1. The holdings of a resident map cut its pixels without gap or overlap, in ascending order.
+ *  2. A resident map is nowhere in global memory; outputs of the network are not resident.
  */
 #include "mappers/pimcomp/throughput/round.h"
 
@@ -42,25 +42,25 @@ static uint64_t map_bytes(const struct pim_core_layer *layer)
     return (uint64_t)layer->windows * layer->channels * PIM_CORE_ELEMENT_BYTES;
 }
 
-bool pim_round_is_kept(const struct pim_round_schedule *schedule, uint32_t index)
+bool pim_round_is_resident(const struct pim_round_schedule *schedule, uint32_t index)
 {
-    return schedule->layer[schedule->layer[index].united].kept.kept;
+    return schedule->layer[schedule->layer[index].united].resident.resident;
 }
 
 /* --- reading --- */
 
-static const struct pim_round_holding *holding_of(const struct pim_round_kept *kept, uint64_t pixel)
+static const struct pim_round_holding *holding_of(const struct pim_round_resident *resident, uint64_t pixel)
 {
-    uint32_t low = 0, high = kept->holdings - 1;
+    uint32_t low = 0, high = resident->holdings - 1;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (pixel < kept->holding[middle].end)
+        if (pixel < resident->holding[middle].end)
             high = middle;
         else
             low = middle + 1;
     }
-    assert(pixel >= kept->holding[low].begin && pixel < kept->holding[low].end);
-    return &kept->holding[low];
+    assert(pixel >= resident->holding[low].begin && pixel < resident->holding[low].end);
+    return &resident->holding[low];
 }
 
 /* `count` pieces of `bytes`: back to back at `packed` on one core, `stride` apart at `spread` on that of the
@@ -118,20 +118,20 @@ static void pass(struct pim_round_schedule *schedule, const struct passage *whol
     }
 }
 
-/* Elements of pixels `pixel`, `pixel` + `apart`, .. from byte `offset` of each on, wherever they are kept. */
-static void pass_pixels(struct pim_round_schedule *schedule, const struct pim_round_kept *kept,
+/* Elements of pixels `pixel`, `pixel` + `apart`, .. from byte `offset` of each on, wherever they lie. */
+static void pass_pixels(struct pim_round_schedule *schedule, const struct pim_round_resident *resident,
                         uint32_t sample, uint64_t pixel, uint64_t offset, uint64_t apart,
                         struct passage *passage)
 {
     uint64_t count = passage->count;
-    passage->stride = apart * kept->pixel_bytes;
+    passage->stride = apart * resident->pixel_bytes;
     while (count > 0) {
-        const struct pim_round_holding *holding = holding_of(kept, pixel);
+        const struct pim_round_holding *holding = holding_of(resident, pixel);
         uint64_t now = (holding->end - pixel + apart - 1) / apart;
         passage->count = now < count ? now : count;
         passage->holder = holding->core;
-        passage->spread = holding->address + sample % kept->slots * holding->slot_bytes +
-                          (pixel - holding->begin) * kept->pixel_bytes + offset;
+        passage->spread = holding->address + sample % resident->slots * holding->slot_bytes +
+                          (pixel - holding->begin) * resident->pixel_bytes + offset;
         pass(schedule, passage);
         passage->packed += passage->count * passage->bytes;
         pixel += passage->count * apart;
@@ -141,7 +141,7 @@ static void pass_pixels(struct pim_round_schedule *schedule, const struct pim_ro
 
 uint64_t pim_round_address(const struct pim_round_run *run, uint32_t sample, uint64_t pixel, uint32_t channel)
 {
-    assert(!run->kept);
+    assert(!run->resident);
     return run->address + sample % run->slots * run->sample_stride + pixel * run->pixel_stride +
            (uint64_t)(channel - run->at) * PIM_CORE_ELEMENT_BYTES;
 }
@@ -150,8 +150,8 @@ void pim_round_fetch(struct pim_round_schedule *schedule, uint32_t core, uint64_
                      const struct pim_round_run *run, uint32_t sample, uint64_t pixel, uint32_t channel,
                      uint64_t bytes, uint64_t count, uint64_t apart)
 {
-    const struct pim_round_kept *kept = run->kept;
-    if (!kept) {
+    const struct pim_round_resident *resident = run->resident;
+    if (!resident) {
         pim_core_emit_load(&schedule->emitter, core, local, pim_round_address(run, sample, pixel, channel),
                            bytes, count, apart * run->pixel_stride);
         return;
@@ -159,7 +159,7 @@ void pim_round_fetch(struct pim_round_schedule *schedule, uint32_t core, uint64_
     assert(apart > 0 && bytes > 0);
     uint64_t offset = ((uint64_t)run->offset + channel - run->at) * PIM_CORE_ELEMENT_BYTES;
     struct passage passage = {.core = core, .packed = local, .bytes = bytes, .count = count};
-    pass_pixels(schedule, kept, sample, pixel, offset, apart, &passage);
+    pass_pixels(schedule, resident, sample, pixel, offset, apart, &passage);
 }
 
 /* --- writing --- */
@@ -168,9 +168,9 @@ void pim_round_put(struct pim_round_schedule *schedule, uint32_t index, uint32_t
                    uint32_t sample, uint64_t pixel, uint32_t channel, uint64_t bytes, uint64_t count)
 {
     const struct pim_round_layer *layer = &schedule->layer[index];
-    const struct pim_round_kept *kept = &schedule->layer[layer->united].kept;
+    const struct pim_round_resident *resident = &schedule->layer[layer->united].resident;
     const struct pim_core_place *place = &schedule->map->map[index];
-    if (!kept->kept) {
+    if (!resident->resident) {
         pim_core_emit_store(&schedule->emitter, core, local,
                             place->address + sample % place->slots * place->sample_stride +
                                 pixel * place->pixel_stride + (uint64_t)channel * PIM_CORE_ELEMENT_BYTES,
@@ -179,25 +179,25 @@ void pim_round_put(struct pim_round_schedule *schedule, uint32_t index, uint32_t
     }
     uint64_t offset = ((uint64_t)layer->united_channel + channel) * PIM_CORE_ELEMENT_BYTES;
     struct passage passage = {.core = core, .packed = local, .bytes = bytes, .count = count, .into = true};
-    pass_pixels(schedule, kept, sample, pixel, offset, 1, &passage);
+    pass_pixels(schedule, resident, sample, pixel, offset, 1, &passage);
 }
 
 bool pim_round_needs_fill(const struct pim_round_schedule *schedule)
 {
     bool any = false;
     for (uint32_t i = 0; i < schedule->network->count; i++)
-        any = any || (schedule->layer[i].kept.kept && schedule->layer[i].kept.slots > 1);
+        any = any || (schedule->layer[i].resident.resident && schedule->layer[i].resident.slots > 1);
     return any;
 }
 
 void pim_round_fill(struct pim_round_schedule *schedule)
 {
     for (uint32_t i = 0; i < schedule->network->count; i++) {
-        const struct pim_round_kept *kept = &schedule->layer[i].kept;
-        for (uint32_t j = 0; kept->kept && kept->slots > 1 && j < kept->holdings; j++) {
-            const struct pim_round_holding *holding = &kept->holding[j];
+        const struct pim_round_resident *resident = &schedule->layer[i].resident;
+        for (uint32_t j = 0; resident->resident && resident->slots > 1 && j < resident->holdings; j++) {
+            const struct pim_round_holding *holding = &resident->holding[j];
             pim_core_emit_write(&schedule->emitter, holding->core, holding->address, 0,
-                                kept->slots * holding->slot_bytes, 1, 0);
+                                resident->slots * holding->slot_bytes, 1, 0);
         }
     }
 }
@@ -210,7 +210,7 @@ bool pim_round_needs_barrier(const struct pim_round_schedule *schedule, uint32_t
             uint32_t before = layer->source[i].part[j].layer;
             const struct pim_chain_layer *producer = &schedule->chain[before];
             if (producer->scheduled && producer->group == schedule->chain[index].group &&
-                !pim_round_is_kept(schedule, before))
+                !pim_round_is_resident(schedule, before))
                 return true;
         }
     }
@@ -219,7 +219,7 @@ bool pim_round_needs_barrier(const struct pim_round_schedule *schedule, uint32_t
 
 /* --- choice --- */
 
-/* A map that might be kept, by the layer that stands for it. */
+/* A map that might be resident, by the layer that stands for it. */
 struct candidate {
     uint32_t layer;
     bool able;
@@ -268,8 +268,7 @@ static uint64_t layer_reads(const struct pim_round_schedule *schedule, uint32_t 
 }
 
 /* Of what a consumer reads, the part that is layer `producer`'s. */
-static uint64_t share_of_reads(const struct pim_round_schedule *schedule, uint32_t consumer,
-                               uint32_t producer)
+static uint64_t part_of_reads(const struct pim_round_schedule *schedule, uint32_t consumer, uint32_t producer)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[consumer];
     uint64_t channels = 0, all = 0;
@@ -308,11 +307,11 @@ static uint64_t saved_bytes(const struct pim_round_schedule *schedule, uint32_t 
     const struct pim_core_layer *layer = &schedule->network->layer[index];
     uint64_t saved = map_bytes(layer);
     for (uint32_t i = 0; i < layer->consumers; i++)
-        saved += share_of_reads(schedule, layer->consumer[i], index);
+        saved += part_of_reads(schedule, layer->consumer[i], index);
     return saved;
 }
 
-/* May the output of a layer be kept? Poolings read rows of several holders for every pixel: many small
+/* May the output of a layer be resident? Poolings read rows of several holders for every pixel: many small
  * messages, which cost more than the loads. So do layers that move elements. */
 static bool is_able(const struct pim_round_schedule *schedule, uint32_t index)
 {
@@ -333,7 +332,7 @@ static uint32_t find_holder(const struct choice *choice, uint64_t bytes, uint64_
     for (uint32_t i = 0; i < schedule->architecture->cores; i++) {
         const struct pim_round_core *core = &schedule->core[i];
         uint64_t places = 2 * (gather > core->gather_bytes ? gather : core->gather_bytes);
-        if (choice->wanted + core->kept_bytes + bytes + places <= core->area_bytes &&
+        if (choice->wanted + core->resident_bytes + bytes + places <= core->area_bytes &&
             (best == UINT32_MAX || choice->load[i] < choice->load[best]))
             best = i;
     }
@@ -349,39 +348,39 @@ static uint32_t count_stretches(uint64_t windows, uint64_t pixel_bytes, uint64_t
     return (uint32_t)(count > by_traffic ? count : by_traffic);
 }
 
-/* Keeps the map if cores have room for all of it. */
+/* Makes the map resident if cores have room for all of it. */
 static enum pim_status take(const struct choice *choice, const struct candidate *candidate)
 {
     struct pim_round_schedule *schedule = choice->schedule;
     const struct pim_core_place *place = &schedule->map->map[candidate->layer];
-    struct pim_round_kept *kept = &schedule->layer[candidate->layer].kept;
+    struct pim_round_resident *resident = &schedule->layer[candidate->layer].resident;
     uint32_t windows = schedule->network->layer[candidate->layer].windows;
-    *kept = (struct pim_round_kept){.slots = place->slots, .pixel_bytes = place->pixel_stride};
-    uint32_t holdings = count_stretches(windows, kept->pixel_bytes, candidate->saved);
-    uint64_t gather = kept->pixel_bytes > GATHER_BYTES ? aligned(kept->pixel_bytes) : GATHER_BYTES;
-    kept->holding = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_holding, holdings);
-    if (!kept->holding)
+    *resident = (struct pim_round_resident){.slots = place->slots, .pixel_bytes = place->pixel_stride};
+    uint32_t holdings = count_stretches(windows, resident->pixel_bytes, candidate->saved);
+    uint64_t gather = resident->pixel_bytes > GATHER_BYTES ? aligned(resident->pixel_bytes) : GATHER_BYTES;
+    resident->holding = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_holding, holdings);
+    if (!resident->holding)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the places of maps");
-    for (; kept->holdings < holdings; kept->holdings++) {
-        struct pim_round_holding *next = &kept->holding[kept->holdings];
-        next->begin = (uint32_t)((uint64_t)windows * kept->holdings / holdings);
-        next->end = (uint32_t)((uint64_t)windows * (kept->holdings + 1) / holdings);
-        next->slot_bytes = aligned((next->end - next->begin) * kept->pixel_bytes);
-        next->core = find_holder(choice, next->slot_bytes * kept->slots, gather);
+    for (; resident->holdings < holdings; resident->holdings++) {
+        struct pim_round_holding *next = &resident->holding[resident->holdings];
+        next->begin = (uint32_t)((uint64_t)windows * resident->holdings / holdings);
+        next->end = (uint32_t)((uint64_t)windows * (resident->holdings + 1) / holdings);
+        next->slot_bytes = aligned((next->end - next->begin) * resident->pixel_bytes);
+        next->core = find_holder(choice, next->slot_bytes * resident->slots, gather);
         if (next->core == UINT32_MAX)
             break;
-        schedule->core[next->core].kept_bytes += next->slot_bytes * kept->slots;
+        schedule->core[next->core].resident_bytes += next->slot_bytes * resident->slots;
         choice->load[next->core] += candidate->saved / holdings / WINDOW_BYTES;
     }
-    kept->kept = kept->holdings == holdings;
-    for (uint32_t i = 0; i < kept->holdings; i++) {
-        struct pim_round_core *core = &schedule->core[kept->holding[i].core];
-        if (kept->kept) {
+    resident->resident = resident->holdings == holdings;
+    for (uint32_t i = 0; i < resident->holdings; i++) {
+        struct pim_round_core *core = &schedule->core[resident->holding[i].core];
+        if (resident->resident) {
             core->gather_bytes = gather > core->gather_bytes ? gather : core->gather_bytes;
             continue;
         }
-        core->kept_bytes -= kept->holding[i].slot_bytes * kept->slots;
-        choice->load[kept->holding[i].core] -= candidate->saved / holdings / WINDOW_BYTES;
+        core->resident_bytes -= resident->holding[i].slot_bytes * resident->slots;
+        choice->load[resident->holding[i].core] -= candidate->saved / holdings / WINDOW_BYTES;
     }
     return PIM_OK;
 }
@@ -413,7 +412,7 @@ static uint32_t find_candidates(const struct pim_round_schedule *schedule, struc
     return count;
 }
 
-enum pim_status pim_round_choose_kept(struct pim_round_schedule *schedule)
+enum pim_status pim_round_choose_residents(struct pim_round_schedule *schedule)
 {
     uint32_t cores = schedule->architecture->cores;
     struct candidate *candidate =
@@ -425,40 +424,40 @@ enum pim_status pim_round_choose_kept(struct pim_round_schedule *schedule)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the places of maps");
     for (uint32_t core = 0; core < cores; core++) {
         for (uint32_t i = schedule->first[core]; i < schedule->first[core + 1]; i++)
-            choice.load[core] += (uint64_t)schedule->worker[i]->lanes * schedule->worker[i]->job->steps;
+            choice.load[core] += (uint64_t)schedule->worker[i]->replicas * schedule->worker[i]->job->steps;
     }
     uint32_t count = find_candidates(schedule, candidate);
     uint64_t free, moved = find_traffic(schedule, &free);
     for (uint32_t i = 0; i < count && moved > free; i++) {
         if (take(&choice, &candidate[i]) != PIM_OK)
             return schedule->error->status;
-        if (schedule->layer[candidate[i].layer].kept.kept)
+        if (schedule->layer[candidate[i].layer].resident.resident)
             moved -= candidate[i].saved < moved ? candidate[i].saved : moved;
     }
     return PIM_OK;
 }
 
-void pim_round_forget_kept(struct pim_round_schedule *schedule)
+void pim_round_forget_residents(struct pim_round_schedule *schedule)
 {
     for (uint32_t i = 0; i < schedule->network->count; i++)
-        schedule->layer[i].kept.kept = false;
+        schedule->layer[i].resident.resident = false;
     for (uint32_t i = 0; i < schedule->architecture->cores; i++)
-        schedule->core[i].kept_bytes = schedule->core[i].gather_bytes = 0;
+        schedule->core[i].resident_bytes = schedule->core[i].gather_bytes = 0;
 }
 
-void pim_round_place_kept(struct pim_round_schedule *schedule, uint32_t index, uint64_t base)
+void pim_round_place_residents(struct pim_round_schedule *schedule, uint32_t index, uint64_t base)
 {
     struct pim_round_core *core = &schedule->core[index];
     core->gather = base;
     base += 2 * core->gather_bytes;
     for (uint32_t i = 0; i < schedule->network->count; i++) {
-        const struct pim_round_kept *kept = &schedule->layer[i].kept;
-        for (uint32_t j = 0; kept->kept && j < kept->holdings; j++) {
-            struct pim_round_holding *holding = &kept->holding[j];
+        const struct pim_round_resident *resident = &schedule->layer[i].resident;
+        for (uint32_t j = 0; resident->resident && j < resident->holdings; j++) {
+            struct pim_round_holding *holding = &resident->holding[j];
             if (holding->core != index)
                 continue;
             holding->address = base;
-            base += kept->slots * holding->slot_bytes;
+            base += resident->slots * holding->slot_bytes;
         }
     }
 }
