@@ -209,6 +209,7 @@ static const struct {
      "r2_complete",
      {"dram.refresh=true", "dram.pseudo_channels=2"}},
     {"tfaw60_gddr6_14000_noref", "gddr6_14000", "r2_complete", {"dram.tfaw=60"}},
+    {"dual_channel_gddr6_14000_2ch", "gddr6_14000", "r2_complete", {"dram.refresh=true", "dram.channels=2"}},
 };
 
 /* Ramulator's completion of a write is its WR; that of a read is the end of its data. */
