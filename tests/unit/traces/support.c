@@ -19,6 +19,7 @@ const char *const small_text =
     ".array width=3 height=1 units=3\n"
     ".counts macs=8192 padding_macs=7 weight_bytes=0x200\n"
     ".phase 0 \"block0/query\" cycles=1000 compute=600 memory=500\n"
+    ".equations computation=1\n"
     ".phase 1 \"block0/sum\" cycles=18446744073709551615 weight_sharing=3\n"
     ".equations computation=700 transfer=80 weight_sharing=9\n"
     ".router 2\n"
