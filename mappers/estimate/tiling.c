@@ -84,14 +84,14 @@ static uint64_t above(uint64_t value, uint64_t part)
  * The memory engine works in order, and the store of an output tile stands between the loads of the next one
  * and of the one after that. So the loads of a tile wait until the one two before is loaded, multiplied, worked
  * by the ACU and stored: two tiles are under way at a time. `parts`: loads of an output tile, of which
- * multiplication waits for the first, or the loads' last for its own.
+ * multiplication waits for the first, or the loads' last for its own. `turns`: of the port, which turns while
+ * the array and the ACU work.
  */
 static uint64_t round_trips(const struct product *product, const struct pim_matrix_estimate *all,
-                            uint64_t tiles, uint64_t parts, uint64_t store)
+                            uint64_t tiles, uint64_t parts, uint64_t turns, uint64_t store)
 {
-    /* The port turns while the array and the ACU work. */
-    uint64_t turn = pim_estimate_turns(product->hardware, 1), load = above(all->memory / tiles, store + turn),
-             compute = all->compute / tiles, vector = all->vector / tiles;
+    uint64_t load = above((all->memory - turns) / tiles, store), compute = all->compute / tiles,
+             vector = all->vector / tiles;
     uint64_t loaded_first = load + compute / parts, computed_last = load / parts + compute;
     uint64_t trip = (loaded_first > computed_last ? loaded_first : computed_last) + vector + store +
                     2 * pim_estimate_latency(product->hardware);
@@ -119,9 +119,10 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     uint64_t input_tiles = row_blocks * k_blocks * (tiling->resident ? 1 : right_blocks);
     uint64_t tile_m = ceil_divide(m, row_blocks), tile_n = ceil_divide(n, column_blocks),
              tile_right = ceil_divide(n, right_blocks), tile_k = ceil_divide(k, k_blocks);
+    uint64_t turns = pim_estimate_turns(hardware, outputs);
     uint64_t memory = input_cycles(product, tile_m, tile_k, input_tiles) +
                       right_cycles(product, tile_right, tile_k, tiles) +
-                      output_cycles(product, tile_m, tile_n, outputs) + pim_estimate_turns(hardware, outputs);
+                      output_cycles(product, tile_m, tile_n, outputs) + turns;
     uint64_t vector =
         pim_estimate_vector(hardware, m, n, shape->vector_passes) + (outputs - 1) * hardware->acu_depth;
     estimate->compute = count * compute;
@@ -148,8 +149,8 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     if (rest > middle)
         middle = rest;
     estimate->total = 2 * pim_estimate_latency(hardware) + first + middle + last_vector + last_store;
-    uint64_t trips =
-        round_trips(product, estimate, count * outputs, k_blocks * right_blocks / column_blocks, last_store);
+    uint64_t trips = round_trips(product, estimate, count * outputs, k_blocks * right_blocks / column_blocks,
+                                 count * turns, last_store);
     if (trips > estimate->total)
         estimate->total = trips;
 }
