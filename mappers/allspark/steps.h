@@ -36,7 +36,8 @@ enum pim_allspark_weight pim_step_weight(enum pim_step step);
 /* The product of a step with weights: that of chunk `index` of them. */
 struct pim_product pim_step_product(const struct pim_emitter *emitter, enum pim_step step, uint32_t block,
                                     uint32_t index);
-/* Scores or context of head `head` of this node, for the block of rows at hand: products of two activations. */
+/* Scores or context of head `head` of this node, for the block of rows at hand: products of two
+ * activations. */
 struct pim_product pim_step_attention(const struct pim_emitter *emitter, enum pim_step step, uint32_t head);
 
 /* What this node keeps from one temporal layer to the next. */

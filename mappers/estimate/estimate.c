@@ -81,8 +81,8 @@ uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint6
             pitch % hardware->port_bytes || bytes % hardware->port_bytes ? hardware->port_bytes / 2 : 0;
         columns = pieces * ceil_divide(bytes + slack, hardware->port_bytes);
         /*
-         * The first piece of a burst begins in the row that is counted with the burst. Another one opens a row
-         * as far as the gap before it reaches over the end of one, and all do as far as their bytes do.
+         * The first piece of a burst begins in the row that is counted with the burst. Another one opens a
+         * row as far as the gap before it reaches over the end of one, and all do as far as their bytes do.
          */
         uint64_t apart = bytes + hardware->row_bytes;
         span = bursts * bytes + (pieces > bursts ? (pieces - bursts) * (pitch < apart ? pitch : apart) : 0);
@@ -144,8 +144,8 @@ static uint64_t rows_of(const struct pim_estimate_hardware *hardware, uint64_t b
 
 /*
  * Memory cycles of the port while a message of several packets arrives and, where it `reads`, one of the same
- * size leaves. Each packet begins with a column of its own, and each side leaves its row whenever the other has
- * its turn.
+ * size leaves. Each packet begins with a column of its own, and each side leaves its row whenever the other
+ * has its turn.
  */
 static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool reads)
 {
@@ -181,9 +181,9 @@ uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_
 }
 
 /*
- * Memory cycles of some bytes of a piece. All pieces lie one after another in `among` bytes; where these reach
- * over the end of a row, one of the pieces does, and the ring goes at the pace of that one: it opens its first
- * row anew, too, since it was left at its end.
+ * Memory cycles of some bytes of a piece. All pieces lie one after another in `among` bytes; where these
+ * reach over the end of a row, one of the pieces does, and the ring goes at the pace of that one: it opens
+ * its first row anew, too, since it was left at its end.
  */
 static uint64_t piece_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
                              bool write)
@@ -197,7 +197,8 @@ static uint64_t piece_cycles(const struct pim_estimate_hardware *hardware, uint6
 /*
  * A round without the flight of its head. Packets are read, sent and written one after another: all of them
  * pass one of the three, the first comes there and the last goes on from there. Or the port, which reads and
- * writes packets by turns, sets the pace. Without `reads` the bytes that leave come from the network interface.
+ * writes packets by turns, sets the pace. Without `reads` the bytes that leave come from the network
+ * interface.
  */
 static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
                              bool reads)

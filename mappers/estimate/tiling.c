@@ -82,8 +82,8 @@ static uint64_t above(uint64_t value, uint64_t part)
 
 /*
  * The memory engine works in order, and the store of an output tile stands between the loads of the next one
- * and of the one after that. So the loads of a tile wait until the one two before is loaded, multiplied, worked
- * by the ACU and stored: two tiles are under way at a time. `parts`: loads of an output tile, of which
+ * and of the one after that. So the loads of a tile wait until the one two before is loaded, multiplied,
+ * worked by the ACU and stored: two tiles are under way at a time. `parts`: loads of an output tile, of which
  * multiplication waits for the first, or the loads' last for its own. `turns`: of the port, which turns while
  * the array and the ACU work.
  */

@@ -485,7 +485,8 @@ START_TEST(chunks_compute_the_network)
 }
 END_TEST
 
-/* Scores and context of one block of rows after another; rows with fewer tokens have blocks of fewer, or none. */
+/* Scores and context of one block of rows after another; rows with fewer tokens have blocks of fewer, or
+ * none. */
 START_TEST(blocks_of_rows_compute_the_network)
 {
     const struct pim_estimate_hardware hardware = small_hardware(4, 4);
