@@ -36,6 +36,7 @@ struct pim_core_candidate {
 
 struct pim_core_profile {
     uint32_t count, taken, timed; /* timed: programs, those of the refinement included */
+    bool cut_short;               /* a time limit or a stop ended the refinement */
     struct pim_core_candidate candidate[PIM_CORE_CANDIDATES_MOST];
 };
 

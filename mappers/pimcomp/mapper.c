@@ -57,11 +57,11 @@ static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("layout", struct choices, layout, "METHOD", "genetic|balance|first",
                    "Replicas and places of array groups: searched (default), balanced by windows, or one "
                    "replica first fit"),
-    PIM_COUNT_ROW(
-        "profile", struct choices, profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
-        "Layouts of the search that are timed at its end, beside those without a search: the best "
-        "is refined, the fastest taken; in segments they are timed alone; 0: none. Default: 4, preset fast "
-        "1, paper 8"),
+    PIM_COUNT_ROW("profile", struct choices, profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
+                  "Layouts of the search that are timed at its end, beside those without a search: the "
+                  "best are refined, the fastest is taken; in segments they are timed alone; 0: none. "
+                  "Default: 4, preset fast "
+                  "1, paper 8"),
     PIM_CHOICE_ROW("unfolding", struct choices, unfolding, "NAME",
                    "auto|i_o_kk|i_okk_1|ik_o_k|ik_ok_1|ikk_o_1|blocks",
                    "Of all layers; auto (default): chosen for each"),
@@ -209,9 +209,8 @@ static uint64_t part_of_budget(const struct choices *choices, uint64_t budget)
     return budget * choices->search.steps / options.generations;
 }
 
-/* Takes the fastest of what the searches found and the layouts without a search. Refined are the best of what
- * "fast" has with the same seed, of its searches with other seeds, and of the large searches, as far as they
- * are near the best of all. */
+/* Takes the fastest of what the searches found, the layouts without a search, and what refining the best of
+ * them finds. */
 static enum pim_status profile(struct made *made, struct pim_error *error)
 {
     const struct choices *choices = &made->choices;
@@ -243,6 +242,8 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
         .context = choices->search.context};
     if (pim_core_refine(&options, &refine, &made->arena, profile, error) != PIM_OK)
         return error->status;
+    if (profile->cut_short)
+        plan->search.end = refine.stop && refine.stop(refine.context) ? PIM_SEARCH_STOPPED : PIM_SEARCH_TIME;
     if (pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error) != PIM_OK)
         return error->status;
     const struct pim_core_candidate *taken = &profile->candidate[profile->taken];

@@ -10,6 +10,8 @@
 enum { MUTATIONS_MOST = 4, REFINEMENT = 1 << 30 };
 /* One child in so many changes whether maps stay on chip. */
 enum { TURNS = 32 };
+/* A trial counts for so many instructions at least: drawing, threads and a refusal take time, too. */
+enum { TRIAL_LEAST = 2000 };
 
 struct chain {
     struct pim_chromosome best, child[PIM_REFINE_CHILDREN];
@@ -73,6 +75,11 @@ static uint32_t next_best(const struct pim_core_profile *profile, uint64_t cycle
     return best;
 }
 
+static uint64_t trial_of(uint64_t instructions)
+{
+    return instructions > TRIAL_LEAST ? instructions : TRIAL_LEAST;
+}
+
 /* The budget, in as many parts as the number of chains is halved, each of a round at least; fewer chains when
  * it is too small. */
 static void divide(struct refinement *r, uint64_t instructions)
@@ -105,7 +112,7 @@ static void set_out(struct refinement *r, const struct pim_core_profile *profile
         instructions = r->chains == 0 ? candidate->instructions : instructions;
         r->going[r->chains++] = chain;
     }
-    divide(r, instructions);
+    divide(r, trial_of(instructions));
 }
 
 /* --- a round --- */
@@ -182,7 +189,7 @@ static enum pim_status advance(struct refinement *r, struct pim_error *error)
         status = PIM_OK;
     }
     for (uint32_t i = 0; i < r->round->count; i++)
-        r->spent += r->round->candidate[i].instructions + 1;
+        r->spent += trial_of(r->round->candidate[i].instructions) + 1;
     for (uint32_t c = 0; c < r->chains && status == PIM_OK; c++)
         succeed(r, r->going[c], c * PIM_REFINE_CHILDREN);
     return status;
@@ -239,10 +246,12 @@ static enum pim_status add_best(const struct refinement *r, struct pim_arena *ar
 static enum pim_status climb(struct refinement *r, struct pim_arena *arena, struct pim_core_profile *profile,
                              struct pim_error *error)
 {
-    for (; r->chains > 0 && !ends(r); halve(r))
-        for (r->spent = 0; r->spent < r->budget && !ends(r);)
-            if (advance(r, error) != PIM_OK)
+    for (; r->chains > 0 && !profile->cut_short; halve(r))
+        for (r->spent = 0; r->spent < r->budget && !profile->cut_short;) {
+            profile->cut_short = ends(r);
+            if (!profile->cut_short && advance(r, error) != PIM_OK)
                 return error->status;
+        }
     profile->timed += r->round->timed;
     return add_best(r, arena, profile, error);
 }

@@ -74,8 +74,8 @@ static inline void pim_kernel_schedule_at(struct pim_kernel *kernel, pim_time ti
 /*
  * From a handler that is about to return after scheduling itself: goes on to that tick and phase, not before
  * the present ones, when an event scheduled there would be the next to fire; then the handler does at once
- * what it would have done in that event, which is not counted. false, and nothing has changed: something else
- * fires before, the run ends before, or it is too far to be seen cheaply: schedule.
+ * what it would have done in that event, which counts as one that fired. false, and nothing has changed:
+ * something else fires before, the run ends before, or it is too far to be seen cheaply: schedule.
  */
 static inline bool pim_kernel_go_on(struct pim_kernel *kernel, pim_time time, enum pim_phase phase);
 

@@ -176,6 +176,7 @@ static inline bool pim_kernel_go_on(struct pim_kernel *kernel, pim_time time, en
     if (kernel->near_bits[last] & ((UINT64_C(2) << key % PIM_BITS_PER_WORD) - 1))
         return false;
     kernel->key = key;
+    kernel->events++;
     return true;
 }
 

@@ -27,7 +27,7 @@ static uint64_t ravel(const struct pim_shape *shape, const uint64_t *position)
 
 static void through_transpose(const struct pim_layer *layer, const struct pim_shape *from, struct walk *walk)
 {
-    uint64_t to[PIM_SHAPE_RANK], position[PIM_SHAPE_RANK];
+    uint64_t to[PIM_SHAPE_RANK] = {0}, position[PIM_SHAPE_RANK] = {0};
     unravel(&layer->output, walk->element, to);
     for (uint32_t i = 0; i < layer->output.rank; i++)
         position[layer->attributes.transpose.order[i]] = to[i];
@@ -38,7 +38,7 @@ static void through_slice(const struct pim_layer *layer, const struct pim_shape 
 {
     const uint32_t axis = layer->attributes.slice.axis, count = layer->attributes.slice.count;
     const uint64_t step = layer->attributes.slice.step ? layer->attributes.slice.step : 1;
-    uint64_t position[PIM_SHAPE_RANK];
+    uint64_t position[PIM_SHAPE_RANK] = {0};
     unravel(&layer->output, walk->element, position);
     if (layer->attributes.slice.reversed)
         position[axis] = count - 1 - position[axis];
@@ -48,7 +48,7 @@ static void through_slice(const struct pim_layer *layer, const struct pim_shape 
 
 static void through_pad(const struct pim_layer *layer, const struct pim_shape *from, struct walk *walk)
 {
-    uint64_t position[PIM_SHAPE_RANK];
+    uint64_t position[PIM_SHAPE_RANK] = {0};
     unravel(&layer->output, walk->element, position);
     for (uint32_t i = 0; i < from->rank; i++) {
         const uint64_t before = layer->attributes.pad.before[i];
@@ -62,7 +62,7 @@ static void through_pad(const struct pim_layer *layer, const struct pim_shape *f
 static void through_concat(const struct pim_graph *graph, const struct pim_layer *layer, struct walk *walk)
 {
     const uint32_t axis = layer->attributes.concat.axis;
-    uint64_t position[PIM_SHAPE_RANK];
+    uint64_t position[PIM_SHAPE_RANK] = {0};
     unravel(&layer->output, walk->element, position);
     uint32_t i = 0;
     while (i + 1 < layer->inputs) {
@@ -102,7 +102,7 @@ static uint64_t columns(const struct pim_shape *shape)
 static void step(const struct pim_graph *graph, const bool *computed, struct walk *walk)
 {
     const struct pim_layer *layer = &graph->layers[walk->layer];
-    const struct pim_shape *from = layer->inputs ? &graph->layers[layer->input[0]].output : NULL;
+    const struct pim_shape *from = &graph->layers[layer->inputs ? layer->input[0] : walk->layer].output;
     switch ((unsigned)layer->operation) {
     case PIM_OPERATOR_CONCAT:
         through_concat(graph, layer, walk);
@@ -112,6 +112,13 @@ static void step(const struct pim_graph *graph, const bool *computed, struct wal
         return;
     case PIM_OPERATOR_RESHAPE:
     case PIM_OPERATOR_ACTIVATION:
+    case PIM_OPERATOR_SOFTMAX:
+        break;
+    case PIM_OPERATOR_MATRIX_MULTIPLICATION: /* a row of the result is of the row of the first operand */
+        walk->ended = pim_shape_elements(&layer->output) / columns(&layer->output) !=
+                      pim_shape_elements(from) / columns(from);
+        if (!walk->ended)
+            walk->element = walk->element / columns(&layer->output) * columns(from);
         break;
     case PIM_OPERATOR_NORMALIZATION:
         walk->ended = layer->attributes.normalization.kind != PIM_NORMALIZATION_LAYER;
@@ -141,10 +148,10 @@ uint64_t pim_origin(const struct pim_graph *graph, const bool *computed, uint32_
 {
     struct walk walk = {.layer = layer, .element = element};
     while (!walk.ended && !walk.nowhere) {
+        ++*steps;
         if (!computed[walk.layer])
             return 0;
         step(graph, computed, &walk);
-        ++*steps;
     }
     if (walk.nowhere)
         return 0;

@@ -110,13 +110,11 @@ static uint64_t tokens_of(const struct pim_graph *graph, const bool *computed, u
         return 0;
     for (uint64_t b = 0; b < products && *steps < STEP_LIMIT; b++) {
         const uint64_t first = b * m * k, second = b * k * n;
-        uint64_t of = 0;
-        if (scores) {
-            of = digest(graph, computed, layer->input[0], first, m, k, steps);
-            of = mix(of) + digest(graph, computed, layer->input[1], second, n, turned ? k : 1, steps);
-        } else {
-            of = digest(graph, computed, layer->input[1], second, k, turned ? 1 : n, steps);
-        }
+        uint64_t of = mix(digest(graph, computed, layer->input[0], first, m, k, steps));
+        if (scores)
+            of += digest(graph, computed, layer->input[1], second, n, turned ? k : 1, steps);
+        else
+            of += digest(graph, computed, layer->input[1], second, k, turned ? 1 : n, steps);
         sum += mix(of);
     }
     return sum;
@@ -129,6 +127,18 @@ static uint32_t source_of(const struct pim_graph *graph, uint32_t layer)
     while (graph->layers[at].operation == PIM_OPERATOR_RESHAPE)
         at = graph->layers[at].input[0];
     return at;
+}
+
+/* Means and averages are one kind, extrema and maxima another. */
+static uint64_t pooled_kind(const struct pim_layer *layer)
+{
+    if (layer->operation == PIM_OPERATOR_POOLING)
+        return layer->attributes.pooling.kind == PIM_POOLING_AVERAGE   ? 0
+               : layer->attributes.pooling.kind == PIM_POOLING_MAXIMUM ? 1
+                                                                       : 2;
+    return layer->attributes.reduction.kind == PIM_REDUCTION_MEAN       ? 0
+           : layer->attributes.reduction.kind == PIM_REDUCTION_EXTREMUM ? 1
+                                                                        : 3;
 }
 
 /* Rule 1: whether the layer is an item, and its sizes. */
@@ -154,6 +164,7 @@ static bool describe(const struct pim_graph *graph, uint32_t index, const bool *
         for (int i = 0; i < 2; i++) {
             item->size[3 + i] = layer->attributes.convolution.sliding.kernel[i];
             item->size[5 + i] = layer->attributes.convolution.sliding.stride[i];
+            item->size[7 + i] = layer->attributes.convolution.sliding.dilation[i];
         }
         return true;
     case PIM_OPERATOR_MATRIX_MULTIPLICATION:
@@ -162,7 +173,8 @@ static bool describe(const struct pim_graph *graph, uint32_t index, const bool *
         return true;
     case PIM_OPERATOR_NORMALIZATION:
         item->kind = PIM_ITEM_NORMALIZATION;
-        item->size[0] = layer->attributes.normalization.kind;
+        item->size[0] = layer->attributes.normalization.kind +
+                        (layer->attributes.normalization.unshifted ? (uint64_t)PIM_NORMALIZATIONS : 0);
         item->size[1] = rows(out);
         item->size[2] = columns(out);
         return true;
@@ -179,12 +191,27 @@ static bool describe(const struct pim_graph *graph, uint32_t index, const bool *
     case PIM_OPERATOR_POOLING:
     case PIM_OPERATOR_REDUCTION:
         item->kind = PIM_ITEM_POOLING;
-        item->size[0] = elements;
+        item->size[0] = pooled_kind(layer);
+        item->size[1] = pim_shape_elements(&input_of(graph, layer, 0)->output);
+        item->size[2] = elements;
         return true;
+    case PIM_OPERATOR_ELEMENTWISE:
+        item->kind = PIM_ITEM_ELEMENTWISE;
+        item->size[0] = layer->attributes.elementwise;
+        item->size[1] = elements;
+        return layer->inputs == 2 && computed[layer->input[0]] && computed[layer->input[1]];
+    case PIM_OPERATOR_INPUT:
+    case PIM_OPERATOR_CONCAT:
+    case PIM_OPERATOR_SLICE:
+    case PIM_OPERATOR_PAD:
+    case PIM_OPERATOR_RESHAPE:
+    case PIM_OPERATOR_TRANSPOSE:
+        return false;
     default:
-        item->kind = PIM_ITEM_ADDITION;
-        item->size[0] = elements;
-        return pim_layer_adds(graph, index, computed);
+        item->kind = PIM_ITEM_OTHER;
+        item->size[0] = layer->operation;
+        item->size[1] = elements;
+        return true;
     }
 }
 
@@ -214,23 +241,33 @@ static void mark_scores(const struct collection *c)
     }
 }
 
+static uint32_t nearer(const struct collection *c, const struct pim_layer *layer)
+{
+    const uint32_t first = c->depth[layer->input[0]], second = c->depth[layer->input[1]];
+    return first < second ? first : second;
+}
+
 static void collect(struct collection *c)
 {
+    uint64_t steps = 0;
     for (uint32_t i = 0; i < c->graph->count; i++) {
         const struct pim_layer *layer = &c->graph->layers[i];
-        struct collected *next = &c->items[c->count];
+        struct collected next;
         for (uint32_t j = 0; j < layer->inputs; j++) {
             if (c->depth[layer->input[j]] > c->depth[i])
                 c->depth[i] = c->depth[layer->input[j]];
         }
-        if (!c->computed[i] || !describe(c->graph, i, c->computed, &next->item))
+        if (!c->computed[i] || !describe(c->graph, i, c->computed, &next.item))
             continue;
-        next->item.depth = ++c->depth[i];
-        next->source = next->item.kind == PIM_ITEM_LINEAR ? source_of(c->graph, i) : PIM_NONE;
-        if (next->item.kind == PIM_ITEM_PRODUCT)
-            next->item.tokens = tokens_of(c->graph, c->computed, i, c->scores[i], next->item.size, &c->steps);
-        c->count++;
+        next.item.depth = ++c->depth[i];
+        if (next.item.kind == PIM_ITEM_ELEMENTWISE)
+            next.item.size[2] = nearer(c, layer);
+        next.source = next.item.kind == PIM_ITEM_LINEAR ? source_of(c->graph, i) : PIM_NONE;
+        if (next.item.kind == PIM_ITEM_PRODUCT)
+            next.item.tokens = tokens_of(c->graph, c->computed, i, c->scores[i], next.item.size, &steps);
+        c->items[c->count++] = next;
     }
+    c->steps = steps;
 }
 
 static int by_source(const void *a, const void *b)

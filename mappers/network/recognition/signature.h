@@ -5,15 +5,18 @@
  * Rules.
  *  1. Items are the layers that compute with what comes from the network's input: products with weights,
  *     convolutions, products of two activations, normalisations, softmax, activations, poolings and
- *     reductions, and additions of two tensors that both come from the input. Everything else (views,
- *     movement, numbers, biases, position embeddings, masks) is no item.
+ *     reductions, elementwise work on two tensors that both come from the input, and whatever has no name
+ *     here. Views and movement (reshapes, transpositions, slices, concatenations, padding), and elementwise
+ *     work with numbers and learned tensors (scales, biases, position embeddings, masks) are none.
  *  2. Products with weights that read the same tensor are one item with all of their outputs: query, key and
  *     value may be one layer or three.
- *  3. The depth of an item is the longest way from the input to it, counted in items.
+ *  3. The depth of an item is the longest way from the input to it, counted in items; elementwise work has
+ *     the depth of its nearer operand, too: what a residual connection begins at.
  *  4. A product of two activations carries a digest of where its operands come from: each row of the first
  *     and each column of the second one (of the context: each row of the second one) is followed back to the
- *     token that it was computed from. The digest does not depend on the order of branches, nor on the order
- *     of tokens inside a branch, but on which tokens are in a branch together.
+ *     token that it was computed from; a row of probabilities to the token of its query. The digest does not
+ *     depend on the order of branches, nor on that of tokens inside a branch, but on which tokens are in a
+ *     branch together.
  *  5. Items are sorted by depth, then by what they are.
  */
 #ifndef PIMSIM_MAPPERS_NETWORK_RECOGNITION_SIGNATURE_H
@@ -30,13 +33,16 @@
 #define PIM_ITEM_MAP(X)                                                                                      \
     X(PIM_ITEM_LINEAR, "a product with weights", "rows, inputs, outputs")                                    \
     X(PIM_ITEM_CONVOLUTION, "a convolution",                                                                 \
-      "positions, inputs of a group, outputs, kernel rows, columns, stride rows, columns")                   \
+      "positions, inputs of a group, outputs, kernel rows, columns, stride rows, columns, dilation rows, "   \
+      "columns")                                                                                             \
     X(PIM_ITEM_PRODUCT, "a product of two activations", "products, rows, inner, columns")                    \
     X(PIM_ITEM_NORMALIZATION, "a normalisation", "kind, rows, columns")                                      \
     X(PIM_ITEM_SOFTMAX, "a softmax", "rows, columns")                                                        \
     X(PIM_ITEM_ACTIVATION, "an activation", "function, elements")                                            \
-    X(PIM_ITEM_ADDITION, "an addition of two activations", "elements")                                       \
-    X(PIM_ITEM_POOLING, "a pooling", "elements")
+    X(PIM_ITEM_ELEMENTWISE, "elementwise work on two activations",                                           \
+      "function, elements, depth of the nearer")                                                             \
+    X(PIM_ITEM_POOLING, "a pooling", "kind, elements read, elements")                                        \
+    X(PIM_ITEM_OTHER, "another operation", "operation, elements")
 
 enum pim_item_kind {
 #define X(name, text, sizes) name,
@@ -45,7 +51,7 @@ enum pim_item_kind {
         PIM_ITEM_KINDS
 };
 
-enum { PIM_ITEM_SIZES = 7 };
+enum { PIM_ITEM_SIZES = 9 };
 
 struct pim_item {
     uint32_t depth;

@@ -105,6 +105,8 @@ static void read_blocks(const struct pim_graph *graph, const bool *computed, str
         if (layer->operation == PIM_OPERATOR_LINEAR &&
             pim_shape_elements(&layer->output) == columns(&layer->output))
             sizes->classes = (uint32_t)columns(&layer->output);
+        if (pim_layer_adds(graph, i, computed)) /* what stood before it was of a block with one token */
+            sizes->classes = 0;
         if (layer->operation == PIM_OPERATOR_ACTIVATION && ends_block(graph, i, computed, &next)) {
             sizes->block[sizes->blocks++] = next;
             next = (struct pim_sized_block){.reduction = 1};

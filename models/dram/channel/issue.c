@@ -30,8 +30,11 @@ static void forbid_other_ranks(struct pim_dram_channel *channel, const struct ef
         enum reach reach = other / rules->ranks_per_pseudo == pseudo ? REACH_PSEUDO_CHANNEL : REACH_CHANNEL;
         if (other == rank)
             continue;
-        for (uint32_t i = effects->begin[reach]; i < effects->begin[reach + 1]; i++)
-            forbid(channel->ranks[other].ready, &effects->list[i], cycle);
+        for (uint32_t i = effects->begin[reach]; i < effects->begin[reach + 1]; i++) {
+            const struct effect *effect = &effects->list[i];
+            uint64_t *ready = &channel->ranks[other].ready[effect->next];
+            *ready = later(*ready, (cycle + effect->cycles) | rules->rising[effect->next]);
+        }
     }
 }
 
@@ -48,6 +51,9 @@ static void forbid_edges(struct pim_dram_channel *channel, const struct effects 
             const uint32_t rising = channel->rules->rising[effect->next];
             ready[reach][effect->next] = later(ready[reach][effect->next], (cycle + effect->cycles) | rising);
         }
+    /* one that holds the bus for several cycles keeps the other ranks away, too */
+    if (channel->rules->ranks > 1 && effects->begin[REACH_PSEUDO_CHANNEL] < effects->begin[REACHES])
+        forbid_other_ranks(channel, effects, bank->rank, cycle);
 }
 
 /* Makes later commands wait; `bank` is the command's bank, or any of the rank for a command to a rank. */

@@ -3,6 +3,8 @@
 
 #include "models/dram/standard/reader.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -180,8 +182,9 @@ static enum pim_status place_row(struct pim_dram_reader *reader, struct pim_dram
     if (row->exists && (row->own || reader->file))
         return pim_dram_refuse_word(reader, "there is a command that does this already");
     const bool in_rows = kind != PIM_DRAM_ACT_SECOND && kind != PIM_DRAM_CAS_RD && kind != PIM_DRAM_CAS_WR;
-    if (in_rows && strchr(description->row.name, '-'))
-        return pim_dram_refuse_word(reader, "a name that rows of constraints use has letters, digits and _");
+    if (in_rows && (strchr(description->row.name, '-') || isdigit((unsigned char)description->row.name[0])))
+        return pim_dram_refuse_word(
+            reader, "a name that rows of constraints use has letters, digits and _, and no digit first");
     if (description->row.either_edge && kind != PIM_DRAM_PRE && kind != PIM_DRAM_PREA)
         return pim_dram_refuse_word(reader, "either_edge is for commands that close a bank or a rank alone");
     *row = description->row;
@@ -286,6 +289,30 @@ static enum pim_status check_alike(const struct pim_dram_specification *specific
         specification->command[first].name, one, specification->command[second].name, other);
 }
 
+/*
+ * Data count from the first cycles of RD and WR, the rows between the two from their last ones: where they
+ * hold the bus for different times, that must not bring their data together.
+ */
+static enum pim_status check_data(const struct pim_dram_specification *specification, struct pim_error *error)
+{
+    const uint32_t *t = specification->parameter;
+    const int64_t read = pim_dram_command_cycles(specification, PIM_DRAM_RD);
+    const int64_t write = pim_dram_command_cycles(specification, PIM_DRAM_WR);
+    int64_t longer = t[PIM_DRAM_T_RTW], shorter = (int64_t)t[PIM_DRAM_T_CL] + t[PIM_DRAM_T_WTR_S];
+    if (specification->organization.ranks > 1) {
+        longer = t[PIM_DRAM_T_CS] < longer ? t[PIM_DRAM_T_CS] : longer;
+        shorter = t[PIM_DRAM_T_CS] < shorter ? t[PIM_DRAM_T_CS] : shorter;
+    }
+    if (write - read <= longer && read - write <= shorter)
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "dram.commands: %s holds the bus for %" PRId64 " cycles and %s for %" PRId64
+                    ": their data would meet; the second may have up to %" PRId64 " more, and %" PRId64
+                    " less",
+                    specification->command[PIM_DRAM_RD].name, read, specification->command[PIM_DRAM_WR].name,
+                    write, longer, shorter);
+}
+
 enum pim_status pim_dram_commands_check(const struct pim_dram_specification *specification,
                                         struct pim_error *error)
 {
@@ -319,7 +346,7 @@ enum pim_status pim_dram_commands_check(const struct pim_dram_specification *spe
                 specification->command[bounds[i].command].name, cycles,
                 pim_dram_parameter_key(bounds[i].most), specification->parameter[bounds[i].most]);
     }
-    return PIM_OK;
+    return check_data(specification, error);
 }
 
 enum pim_status pim_dram_commands_needed(const struct pim_dram_specification *specification,

@@ -165,7 +165,7 @@ static PIM_ALWAYS_INLINE void end_packet(const struct sets_site *site, unsigned 
     struct pim_noc_packet *packets = site->noc->packets;
     word->active &= ~bit_of(row);
     word->credited &= ~bit_of(row);
-    *to_of(site, input->output >> site->shift, row) &= ~bit_of(row);
+    *to_of(site, (unsigned)input->output >> site->shift, row) &= ~bit_of(row);
     *(site->noc->configuration.wait_for_tail_credit ? &outputs->tail_sent : &outputs->free) |=
         bit_of(input->output);
     if (!input->more) {

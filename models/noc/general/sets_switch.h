@@ -374,7 +374,8 @@ static PIM_NOINLINE void wave_of_heads(const struct sets_site *site, struct sets
         for (unsigned word = 0; word < site->words; word++)
             for (uint64_t set = rows.words[word]; set; set &= set - 1) {
                 unsigned row = word * 64 + pim_lowest_bit(set);
-                unsigned port = site->inputs[row].output >> site->shift, begin = port << site->shift;
+                unsigned port = (unsigned)site->inputs[row].output >> site->shift,
+                         begin = port << site->shift;
                 uint32_t open = vcs_of(site, word_of(site, begin)->free, begin) & site->allowed[row];
                 if (!open)
                     continue;

@@ -239,6 +239,7 @@ struct walkers {
     uint64_t random, hash;
     bool goes_on;
     uint32_t left, gone_on, scheduled;
+    uint64_t events; /* of the kernel, at the end */
 };
 
 static void walked(struct walkers *walkers, struct pim_kernel *kernel, uint64_t who)
@@ -286,6 +287,7 @@ static struct walkers walk(bool goes_on, uint64_t seed)
         end = pim_kernel_run(kernel, pim_kernel_now(kernel) + 97);
         walkers.hash = walkers.hash * 31 + end + 8 * pim_kernel_now(kernel);
     } while (end != PIM_RUN_EMPTY);
+    walkers.events = pim_kernel_events(kernel);
     pim_kernel_destroy(kernel);
     return walkers;
 }
@@ -294,6 +296,7 @@ START_TEST(going_on_is_an_event_that_is_next)
 {
     struct walkers by_events = walk(false, SEED + (uint64_t)_i), going_on = walk(true, SEED + (uint64_t)_i);
     ck_assert_uint_eq(going_on.hash, by_events.hash);
+    ck_assert_uint_eq(going_on.events, by_events.events);
     ck_assert_uint_gt(going_on.gone_on, 1000);
     ck_assert_uint_gt(going_on.scheduled, 500);
 }

@@ -27,6 +27,7 @@ static const struct {
     {"focal-t", "network.image=320"},
     {"cswin-t", NULL},
     {"cswin-t", "network.image=256"},
+    {"pvt-tiny", "network.image=32"},
     {"swin-s", "network.classes=0"},
     {"vit-t", "network.mlp_ratio=3"},
 };
@@ -160,6 +161,40 @@ START_TEST(a_missing_residual)
 }
 END_TEST
 
+/* The second residual begins at the block's input: the longest ways are the same. */
+START_TEST(another_residual)
+{
+    struct pim_network *made = NULL, *read = NULL;
+    read_case("vit-t", NULL, &made, &read);
+    uint32_t at = pim_graph_find(&read->graph, "stage1.block2.residual2");
+    uint32_t first = pim_graph_find(&read->graph, "stage1.block2.residual1");
+    uint32_t begin = pim_graph_find(&read->graph, "stage1.block1.residual2");
+    ck_assert(at != PIM_NONE && first != PIM_NONE && begin != PIM_NONE);
+    struct pim_layer *layer = &read->graph.layers[at];
+    const uint32_t inputs[2] = {layer->input[0] == first ? begin : layer->input[0],
+                                layer->input[1] == first ? begin : layer->input[1]};
+    layer->input = inputs;
+    refused(read, "layer stage1.block2.residual2 is elementwise work");
+    pim_network_destroy(read);
+    pim_network_destroy(made);
+}
+END_TEST
+
+START_TEST(another_mean_or_normalisation)
+{
+    struct pim_network *made = NULL, *read = NULL;
+    read_case("swin-t", NULL, &made, &read);
+    struct pim_layer *mean = next_of(read, PIM_OPERATOR_REDUCTION, 0);
+    mean->attributes.reduction.kind = PIM_REDUCTION_EXTREMUM;
+    refused(read, "is a pooling");
+    mean->attributes.reduction.kind = PIM_REDUCTION_MEAN;
+    next_of(read, PIM_OPERATOR_NORMALIZATION, 0)->attributes.normalization.unshifted = true;
+    refused(read, "is a normalisation");
+    pim_network_destroy(read);
+    pim_network_destroy(made);
+}
+END_TEST
+
 START_TEST(a_convolutional_network)
 {
     struct pim_network *made = NULL, *read = NULL;
@@ -285,6 +320,8 @@ static Suite *recognition(void)
     tcase_add_test(tcase, windows_of_a_grid);
     tcase_add_test(tcase, another_activation);
     tcase_add_test(tcase, a_missing_residual);
+    tcase_add_test(tcase, another_residual);
+    tcase_add_test(tcase, another_mean_or_normalisation);
     tcase_add_test(tcase, a_convolutional_network);
     tcase_add_test(tcase, as_frameworks_write_it);
     suite_add_tcase(suite, tcase);
