@@ -101,16 +101,8 @@ static enum pim_status read_cycles(struct pim_dram_reader *reader,
         return pim_dram_refuse(reader, right);
     if (pim_dram_number_of(reader->word, PIM_DRAM_COMMAND_CYCLES_MAX, &term->cycles) && term->cycles > 0)
         return PIM_OK;
-    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++)
-        if (strcmp(reader->word, pim_dram_parameter_key((enum pim_dram_parameter)i)) == 0) {
-            term->parameter = (uint8_t)i;
-            return PIM_OK;
-        }
-    for (unsigned i = 0; i < specification->timings; i++)
-        if (strcmp(reader->word, specification->timing[i].name) == 0) {
-            term->cycles = specification->timing[i].cycles;
-            return PIM_OK;
-        }
+    if (pim_dram_time_named(specification, reader->word, term))
+        return PIM_OK;
     return pim_dram_refuse_word(reader, right);
 }
 
@@ -382,4 +374,20 @@ enum pim_status pim_dram_commands_needed(const struct pim_dram_specification *sp
                         what);
     }
     return PIM_OK;
+}
+
+bool pim_dram_time_named(const struct pim_dram_specification *specification, const char *word,
+                         struct pim_dram_term *term)
+{
+    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++)
+        if (strcmp(word, pim_dram_parameter_key((enum pim_dram_parameter)i)) == 0) {
+            term->parameter = (uint8_t)i;
+            return true;
+        }
+    for (unsigned i = 0; i < specification->timings; i++)
+        if (strcmp(word, specification->timing[i].name) == 0) {
+            term->cycles = specification->timing[i].cycles;
+            return true;
+        }
+    return false;
 }

@@ -39,4 +39,9 @@ enum { PIM_DRAM_NAMES_MOST = PIM_DRAM_COMMANDS * (PIM_DRAM_NAME_MOST + 6) };
 void pim_dram_command_names(const struct pim_dram_specification *specification, uint32_t set,
                             char text[PIM_DRAM_NAMES_MOST]);
 
+/* The time that the word names, a key of dram.* or one of dram.timings, into the term; false: none, and the
+ * term is as it was. */
+bool pim_dram_time_named(const struct pim_dram_specification *specification, const char *word,
+                         struct pim_dram_term *term);
+
 #endif

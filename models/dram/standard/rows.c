@@ -96,16 +96,8 @@ static enum pim_status read_term(struct pim_dram_reader *reader,
     *term = (struct pim_dram_term){.minus = minus};
     if (pim_dram_number_of(reader->word, PIM_DRAM_CYCLES_MAX, &term->cycles))
         return PIM_OK;
-    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++)
-        if (strcmp(reader->word, pim_dram_parameter_key((enum pim_dram_parameter)i)) == 0) {
-            term->parameter = (uint8_t)i;
-            return PIM_OK;
-        }
-    for (unsigned i = 0; i < specification->timings; i++)
-        if (strcmp(reader->word, specification->timing[i].name) == 0) {
-            term->cycles = specification->timing[i].cycles;
-            return PIM_OK;
-        }
+    if (pim_dram_time_named(specification, reader->word, term))
+        return PIM_OK;
     return pim_dram_refuse_word(reader,
                                 "no timing: the keys of dram.* in cycles are, the names of dram.timings, and "
                                 "numbers up to 1048576");
