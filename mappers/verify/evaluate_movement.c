@@ -1,7 +1,5 @@
 /* Direct evaluation of operators that move elements: each output element is found by its coordinates. */
-#include "mappers/verify/evaluate.h"
 #include "mappers/verify/evaluate_internal.h"
-#include "mappers/verify/value.h"
 
 #include <string.h>
 
@@ -144,45 +142,63 @@ static void evaluate_concat(struct pim_evaluation *e)
         while (at[axis] >= pim_evaluation_shape(e, input)->dimension[axis])
             at[axis] -= pim_evaluation_shape(e, input++)->dimension[axis];
         uint64_t from = join(pim_evaluation_shape(e, input), at);
-        const int16_t *tensor = pim_evaluation_input(e, input);
-        e->output[i] = tensor ? tensor[from] : pim_verify_input(e->layer->input[input], e->sample, from);
+        void *to = pim_evaluation_to(e, e->output, i);
+        if (e->input[input])
+            memcpy(to, pim_evaluation_at(e, e->input[input], from), e->arithmetic->bytes);
+        else
+            e->arithmetic->joined(e, e->layer->input[input], from, to);
     }
 }
 
-/* Mean, sum and maximum over some dimensions; the sum is cut to 16 bits before it is divided. */
-static enum pim_status evaluate_reduction(struct pim_evaluation *e)
+/* Over some dimensions: what meets in element `i` of the output is brought together. */
+static void collect(struct pim_evaluation *e, uint64_t i, uint64_t count, void *numbers)
 {
     const struct pim_shape *in = pim_evaluation_shape(e, 0);
-    enum pim_reduction kind = e->layer->attributes.reduction.kind;
-    if (kind == PIM_REDUCTION_OTHER)
-        return PIM_BAD_INPUT;
-    uint64_t elements = pim_shape_elements(in);
-    struct pim_shape kept = *in;
-    for (uint32_t d = 0; d < in->rank; d++)
-        if (e->layer->attributes.reduction.axes >> d & 1)
-            kept.dimension[d] = 1;
-    for (uint64_t i = 0; i < e->elements && kind == PIM_REDUCTION_EXTREMUM; i++)
-        e->output[i] = INT16_MIN;
-    for (uint64_t i = 0; i < elements; i++) {
-        uint32_t at[PIM_SHAPE_RANK] = {0};
-        split(in, i, at);
-        for (uint32_t d = 0; d < in->rank; d++)
-            at[d] = kept.dimension[d] == 1 ? 0 : at[d];
-        int16_t *sum = &e->output[join(&kept, at)];
-        int16_t value = pim_evaluation_input(e, 0)[i];
-        if (kind == PIM_REDUCTION_EXTREMUM)
-            *sum = value > *sum ? value : *sum;
-        else
-            *sum = pim_value_cut((int64_t)*sum + value);
+    struct pim_shape kept = *in, gone = *in;
+    uint32_t at[PIM_SHAPE_RANK] = {0}, inner[PIM_SHAPE_RANK] = {0};
+    for (uint32_t d = 0; d < in->rank; d++) {
+        bool reduced = e->layer->attributes.reduction.axes >> d & 1;
+        *(reduced ? &kept.dimension[d] : &gone.dimension[d]) = 1;
     }
-    for (uint64_t i = 0; kind == PIM_REDUCTION_MEAN && i < e->elements; i++)
-        e->output[i] = pim_value_local(PIM_LOCAL_DIVIDE, (int32_t)(elements / e->elements), e->output[i], 0);
-    return PIM_OK;
+    split(&kept, i, at);
+    for (uint64_t n = 0; n < count; n++) {
+        split(&gone, n, inner);
+        for (uint32_t d = 0; d < in->rank; d++)
+            inner[d] += at[d];
+        memcpy(pim_evaluation_to(e, numbers, n), pim_evaluation_at(e, e->input[0], join(in, inner)),
+               e->arithmetic->bytes);
+    }
+}
+
+static enum pim_status evaluate_reduction(struct pim_evaluation *e)
+{
+    uint64_t count = pim_shape_elements(pim_evaluation_shape(e, 0)) / e->elements;
+    void *numbers = pim_evaluation_numbers(e, count);
+    if (!numbers)
+        return pim_fail(e->error, PIM_NO_MEMORY, "out of memory for layer %s", e->layer->name);
+    enum pim_status status = PIM_OK;
+    for (uint64_t i = 0; i < e->elements && status == PIM_OK; i++) {
+        collect(e, i, count, numbers);
+        status = e->arithmetic->combine(e, e->layer->attributes.reduction.kind, numbers, count,
+                                        pim_evaluation_to(e, e->output, i));
+    }
+    return status;
+}
+
+/* Repeats each position of a dimension equally often. */
+static bool repeats_evenly(const struct pim_evaluation *e)
+{
+    const struct pim_shape *in = pim_evaluation_shape(e, 0), *out = &e->layer->output;
+    for (uint32_t d = 0; d < in->rank; d++)
+        if (out->dimension[d + out->rank - in->rank] % in->dimension[d] != 0)
+            return false;
+    return true;
 }
 
 enum pim_status pim_evaluate_movement(struct pim_evaluation *e, bool *moved)
 {
     enum pim_operator operation = e->layer->operation;
+    size_t bytes = e->arithmetic->bytes;
     *moved = true;
     if (operation == PIM_OPERATOR_CONCAT) {
         evaluate_concat(e);
@@ -191,21 +207,19 @@ enum pim_status pim_evaluate_movement(struct pim_evaluation *e, bool *moved)
     if (operation == PIM_OPERATOR_REDUCTION)
         return evaluate_reduction(e);
     bool same = e->layer->inputs > 0 && e->elements == pim_shape_elements(pim_evaluation_shape(e, 0));
-    bool copies = operation == PIM_OPERATOR_RESHAPE || (same && operation == PIM_OPERATOR_GATHER);
-    if (copies) {
-        memcpy(e->output, pim_evaluation_input(e, 0), e->elements * sizeof *e->output);
+    if (operation == PIM_OPERATOR_RESHAPE || (same && operation == PIM_OPERATOR_GATHER)) {
+        memcpy(e->output, e->input[0], e->elements * bytes);
         return PIM_OK;
     }
-    if (!copies_elements(operation)) {
-        *moved = false;
-        return PIM_OK;
-    }
-    for (uint64_t i = 0; i < e->elements; i++) {
+    if (operation == PIM_OPERATOR_EXPAND && !repeats_evenly(e))
+        return pim_evaluation_refuse(e, "it resizes by a broken factor");
+    *moved = copies_elements(operation);
+    for (uint64_t i = 0; i < e->elements && *moved; i++) {
         uint32_t at[PIM_SHAPE_RANK] = {0};
         uint64_t from;
         split(&e->layer->output, i, at);
         if (origin(e, at, &from))
-            e->output[i] = pim_evaluation_input(e, 0)[from];
+            memcpy(pim_evaluation_to(e, e->output, i), pim_evaluation_at(e, e->input[0], from), bytes);
     }
     return PIM_OK;
 }

@@ -251,7 +251,6 @@ static void put_activation(struct pim_onnx_exporter *e)
         [PIM_ACTIVATION_RELU] = "Relu",
         [PIM_ACTIVATION_SIGMOID] = "Sigmoid",
         [PIM_ACTIVATION_TANH] = "Tanh",
-        [PIM_ACTIVATION_CLIP] = "Clip",
         [PIM_ACTIVATION_LEAKY_RELU] = "LeakyRelu",
         [PIM_ACTIVATION_HARD_SIGMOID] = "HardSigmoid",
         [PIM_ACTIVATION_HARD_SWISH] = "HardSwish",
@@ -273,6 +272,10 @@ static void put_activation(struct pim_onnx_exporter *e)
         (void)put2(e, "Mul", true, put1(e, "Sigmoid", false, x), x);
     } else if (kind == PIM_ACTIVATION_MISH) {
         (void)put2(e, "Mul", true, put1(e, "Tanh", false, put1(e, "Softplus", false, x)), x);
+    } else if (kind ==
+               PIM_ACTIVATION_CLIP) { /* the limits of ReLU6, as everywhere where the graph has none */
+        const char *inputs[3] = {x, pim_onnx_put_number(e, 0), pim_onnx_put_number(e, 6)};
+        (void)pim_onnx_put(e, "Clip", true, 3, inputs);
     } else if (names[kind]) {
         (void)put1(e, names[kind], true, x);
     } else {
