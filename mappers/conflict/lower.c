@@ -106,7 +106,7 @@ static enum pim_status take_maps(const struct lowering *lowering, const struct p
 {
     const struct pim_shape *from = shape_of(lowering, layer, 0), *to = &layer->output;
     if (!is_map(from) || !is_map(to))
-        return refuse(layer, "only maps of one image have pixels to send", error);
+        return refuse(layer, "only maps of one image have pixels to send (export with a batch of 1)", error);
     out->in_channels = from->dimension[1];
     out->out_channels = to->dimension[1];
     for (unsigned axis = 0; axis < 2; axis++) {

@@ -85,8 +85,11 @@ static void lower_input(struct pim_lowering *l)
     uint32_t channels = 1, height = 1, width = 1;
     bool map = false;
     if (shape->rank > 4 || (shape->rank == 4 && d[0] != 1)) {
-        pim_lowering_fail(l, "its shape is %s: cores take one sample of at most three dimensions",
-                          pim_shape_text(shape, text, sizeof text));
+        pim_lowering_fail(
+            l,
+            "its shape is %s: cores take one sample of at most three dimensions (export with a batch of 1; "
+            "samples after another are --batch)",
+            pim_shape_text(shape, text, sizeof text));
         return;
     }
     if (shape->rank == 4) {

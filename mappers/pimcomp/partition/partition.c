@@ -311,6 +311,34 @@ struct pim_core_stretch pim_core_stretch_at(const struct pim_core_layer *layer,
                                      .channels = end - row < most ? end - row : most};
 }
 
+uint32_t pim_core_partition_least_cores(const struct pim_core_network *network,
+                                        const struct pim_core_architecture *architecture,
+                                        const struct pim_core_partition *partition, struct pim_arena *arena)
+{
+    uint64_t groups = 0;
+    uint32_t cores = 0;
+    for (uint32_t i = 0; i < network->count; i++)
+        groups += partition->layer[i].groups;
+    uint64_t *of_size = PIM_ARENA_ARRAY(arena, uint64_t, (size_t)architecture->arrays + 1);
+    uint32_t *vacant = PIM_ARENA_ARRAY(arena, uint32_t, groups + 1);
+    if (!of_size || !vacant)
+        return 0;
+    for (uint32_t i = 0; i < network->count; i++)
+        for (uint32_t g = 0; g < partition->layer[i].groups; g++)
+            of_size[partition->layer[i].group[g].arrays]++;
+    for (uint32_t size = architecture->arrays; size > 0; size--) {
+        uint32_t core = 0; /* those before it have no room for this size */
+        for (uint64_t g = 0; g < of_size[size]; g++) {
+            while (core < cores && vacant[core] < size)
+                core++;
+            if (core == cores)
+                vacant[cores++] = architecture->arrays;
+            vacant[core] -= size;
+        }
+    }
+    return cores;
+}
+
 enum pim_status pim_core_partition_make(const struct pim_core_network *network,
                                         const struct pim_core_architecture *architecture,
                                         enum pim_core_mode mode, const enum pim_unfolding *forced,
@@ -345,8 +373,9 @@ enum pim_status pim_core_partition_make(const struct pim_core_network *network,
         return pim_fail(error, PIM_BAD_INPUT,
                         "network %s does not fit: one replica of each layer takes %" PRIu64
                         " arrays of %" PRIu32 " x %" PRIu32 " weights, the %" PRIu32 " cores have %" PRIu64
-                        ": %" PRIu64 " arrays are missing",
+                        ": %" PRIu64 " arrays are missing; %" PRIu32 " cores would do",
                         network->name, partition->arrays, architecture->array_rows,
-                        architecture->array_columns, architecture->cores, have, partition->arrays - have);
+                        architecture->array_columns, architecture->cores, have, partition->arrays - have,
+                        pim_core_partition_least_cores(network, architecture, partition, arena));
     return PIM_OK;
 }

@@ -57,7 +57,33 @@ START_TEST(gaps_that_do_not_hold_a_group_are_reported)
     ck_assert_int_eq(
         pim_core_layout_first(&c.architecture, &c.network, &c.partition, &c.arena, &c.layout, &error),
         PIM_BAD_INPUT);
-    ck_assert_msg(strstr(error.text, "2 arrays of groups find no room"), "%s", error.text);
+    ck_assert_msg(strstr(error.text, "2 arrays of groups find no room; 4 cores would do"), "%s", error.text);
+    core_case_end(&c);
+}
+END_TEST
+
+/* Groups of 3, 2 and 1 arrays in cores of 4: as many cores as are said to do hold them, one less does not. */
+START_TEST(the_least_cores_hold_the_network_and_one_less_do_not)
+{
+    struct core_case c;
+    struct pim_error error;
+    core_case_begin(&c);
+    c.architecture = core_architecture(8, 8, 4, 16, 16);
+    uint32_t x = core_case_image(&c, 16, 4, 4);
+    x = core_case_convolution(&c, "a", x, 48, 1, 1, 0);   /* a group of 3 */
+    x = core_case_convolution(&c, "b", x, 32, 1, 1, 0);   /* 3 of 2 */
+    x = core_case_convolution(&c, "c", x, 16, 1, 1, 0);   /* 2 of 1 */
+    (void)core_case_convolution(&c, "d", x, 48, 2, 1, 0); /* 4 of 3 */
+    core_case_lower(&c);
+    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDING_IKK_O_1, NULL);
+    uint32_t least = pim_core_partition_least_cores(&c.network, &c.architecture, &c.partition, &c.arena);
+    ck_assert_uint_eq(least, 7); /* 5 of 3, two with 1 beside them; 2 + 2 and 2 */
+    for (uint32_t less = 0; less < 2; less++) {
+        c.architecture.cores = least - less;
+        ck_assert_int_eq(
+            pim_core_layout_first(&c.architecture, &c.network, &c.partition, &c.arena, &c.layout, &error),
+            less ? PIM_BAD_INPUT : PIM_OK);
+    }
     core_case_end(&c);
 }
 END_TEST
@@ -68,6 +94,7 @@ Suite *layout_suite(void)
     TCase *t = tcase_create("layout");
     tcase_add_loop_test(t, first_fit_and_balance_hold_every_network, 0, 5);
     tcase_add_test(t, fragments_are_packed_by_size);
+    tcase_add_test(t, the_least_cores_hold_the_network_and_one_less_do_not);
     tcase_add_test(t, gaps_that_do_not_hold_a_group_are_reported);
     suite_add_tcase(suite, t);
     return suite;
