@@ -29,35 +29,97 @@ static uint64_t with_refresh(const struct pim_estimate_hardware *hardware, uint6
     return ceil_scale(cycles, hardware->refresh_interval, open);
 }
 
-/* `columns` accesses in `rows` rows; a row that is opened serves one access at least. */
-static uint64_t row_cycles(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
-                           bool write)
+/* Changes of row: to one of another of the interleaved banks, of the same bank, and to whatever row. */
+struct row_changes {
+    uint64_t other, same, any;
+};
+
+static uint64_t all_changes(struct row_changes changes)
+{
+    return changes.other + changes.same + changes.any;
+}
+
+/*
+ * Memory cycles that these cost, each behind `columns` columns. Of interleaved banks a row opens behind
+ * columns of another one: as long as they last, and if its bank, whose turn comes again after `interleaved`
+ * rows, is ready. A change to whatever row meets the same bank once in `interleaved` times.
+ */
+static uint64_t change_cycles(const struct pim_estimate_hardware *hardware, uint64_t columns,
+                              struct row_changes changes, bool write)
 {
     uint64_t opening = write ? hardware->write_row_cycles : hardware->read_row_cycles;
-    return columns * hardware->column_cycles + (rows < columns ? rows : columns) * opening;
+    const uint64_t banks = hardware->interleaved, passing = columns * hardware->column_cycles;
+    if (banks <= 1)
+        return all_changes(changes) * opening;
+    if (opening + passing < hardware->bank_cycles)
+        opening = hardware->bank_cycles - passing;
+    const uint64_t turn = (passing + opening) / banks,
+                   need = hardware->row_ahead_cycles > turn ? hardware->row_ahead_cycles : turn;
+    const uint64_t other = need > passing ? need - passing : 0, more = opening > other ? opening - other : 0;
+    return all_changes(changes) * other + changes.same * more + ceil_divide(changes.any * more, banks);
+}
+
+/* `columns` accesses; a row that is opened serves one access at least. */
+static uint64_t row_cycles(const struct pim_estimate_hardware *hardware, uint64_t columns,
+                           struct row_changes changes, bool write)
+{
+    changes.any = changes.any < columns ? changes.any : columns;
+    if (changes.other + changes.same > columns - changes.any) {
+        changes.same = ceil_scale(changes.same, columns - changes.any, changes.other + changes.same);
+        changes.other = columns - changes.any - changes.same;
+    }
+    const uint64_t rows = all_changes(changes);
+    return columns * hardware->column_cycles +
+           (rows > 0 ? change_cycles(hardware, columns / rows, changes, write) : 0);
+}
+
+/* So many changes from a row to that of the next piece, `pitch` bytes behind: the banks take turns. */
+static struct row_changes changes_of_pieces(const struct pim_estimate_hardware *hardware, uint64_t changes,
+                                            uint64_t pitch)
+{
+    const uint64_t row = hardware->row_bytes, banks = hardware->interleaved, rows = pitch / row,
+                   beyond = pitch % row;
+    if (banks <= 1)
+        return (struct row_changes){.other = changes};
+    /* Of `row` changes row - beyond are over `rows` rows, the others over one more. */
+    uint64_t same = 0;
+    if (rows > 0 && rows % banks == 0)
+        same = row - beyond;
+    else if ((rows + 1) % banks == 0 && rows > 0)
+        same = beyond;
+    same = ceil_scale(changes, same, row);
+    return (struct row_changes){.other = changes - same, .same = same};
+}
+
+static uint64_t port_logic_cycles(const struct pim_estimate_hardware *hardware, uint64_t columns,
+                                  struct row_changes changes, bool write)
+{
+    return logic_cycles(hardware, with_refresh(hardware, row_cycles(hardware, columns, changes, write)),
+                        hardware->memory_khz);
 }
 
 uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
 {
-    return pim_estimate_columns(hardware, ceil_divide(bytes, hardware->port_bytes),
-                                ceil_divide(bytes, hardware->row_bytes), write);
+    const uint64_t rows = ceil_divide(bytes, hardware->row_bytes);
+    return port_logic_cycles(hardware, ceil_divide(bytes, hardware->port_bytes),
+                             (struct row_changes){.other = rows > 0 ? rows - 1 : 0, .any = rows > 0}, write);
 }
 
 uint64_t pim_estimate_columns(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
                               bool write)
 {
-    return logic_cycles(hardware, with_refresh(hardware, row_cycles(hardware, columns, rows, write)),
-                        hardware->memory_khz);
+    return port_logic_cycles(hardware, columns, (struct row_changes){.any = rows}, write);
 }
 
 uint64_t pim_estimate_near(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
                            uint64_t among, bool write)
 {
-    uint64_t opening = write ? hardware->write_row_cycles : hardware->read_row_cycles;
     uint64_t row = hardware->row_bytes, filled = among < row ? among : row;
-    uint64_t cycles = columns * hardware->column_cycles + (rows < columns ? rows : columns) * opening;
+    uint64_t cycles = row_cycles(hardware, columns, (struct row_changes){.other = rows}, write);
     if (columns > 0 && rows < columns)
-        cycles += ceil_divide(opening * filled, row);
+        cycles += ceil_divide(
+            change_cycles(hardware, columns / (rows + 1), (struct row_changes){.any = 1}, write) * filled,
+            row);
     return logic_cycles(hardware, with_refresh(hardware, cycles), hardware->memory_khz);
 }
 
@@ -89,7 +151,10 @@ uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint6
     }
     if (columns < bursts)
         columns = bursts;
-    return pim_estimate_columns(hardware, columns, bursts + span / hardware->row_bytes, write);
+    struct row_changes changes =
+        changes_of_pieces(hardware, span / hardware->row_bytes, pitch <= bytes ? 0 : pitch);
+    changes.any = bursts;
+    return port_logic_cycles(hardware, columns, changes, write);
 }
 
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware)
@@ -142,6 +207,11 @@ static uint64_t rows_of(const struct pim_estimate_hardware *hardware, uint64_t b
     return rows < columns ? rows : columns;
 }
 
+static struct row_changes any_rows(uint64_t rows)
+{
+    return (struct row_changes){.any = rows};
+}
+
 /*
  * Memory cycles of the port while a message of several packets arrives and, where it `reads`, one of the same
  * size leaves. Each packet begins with a column of its own, and each side leaves its row whenever the other
@@ -155,13 +225,14 @@ static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64
     uint64_t rows = bytes / packet * rows_of(hardware, packet, true) +
                     (bytes % packet ? rows_of(hardware, bytes % packet, true) : 0);
     if (!reads)
-        return with_refresh(hardware, row_cycles(hardware, columns, rows_of(hardware, bytes, false), true));
+        return with_refresh(hardware,
+                            row_cycles(hardware, columns, any_rows(rows_of(hardware, bytes, false)), true));
     /* The port turns twice for each packet; an access that opens a row turns it meanwhile. */
     uint64_t turns = rows < columns ? columns - rows : 0;
     if (turns > packets)
         turns = packets;
-    return with_refresh(hardware, row_cycles(hardware, columns, rows, false) +
-                                      row_cycles(hardware, columns, rows, true) +
+    return with_refresh(hardware, row_cycles(hardware, columns, any_rows(rows), false) +
+                                      row_cycles(hardware, columns, any_rows(rows), true) +
                                       turns * hardware->turn_cycles);
 }
 
@@ -189,8 +260,8 @@ static uint64_t piece_cycles(const struct pim_estimate_hardware *hardware, uint6
                              bool write)
 {
     uint64_t columns = ceil_divide(bytes, hardware->port_bytes), row = hardware->row_bytes;
-    uint64_t open = row_cycles(hardware, columns, 0, write),
-             opened = row_cycles(hardware, columns, rows_of(hardware, bytes, false), write) - open;
+    uint64_t open = row_cycles(hardware, columns, any_rows(0), write),
+             opened = row_cycles(hardware, columns, any_rows(rows_of(hardware, bytes, false)), write) - open;
     return open + ceil_scale(opened, among < row ? among : row, row);
 }
 

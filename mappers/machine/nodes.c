@@ -45,6 +45,9 @@ static void take_bank(const struct pim_bank_rules *bank, struct pim_estimate_har
     nodes->refresh_cycles = timing->trfc + reopen;
     nodes->refresh_interval = timing->trefi;
     nodes->banks = bank->organization.banks;
+    nodes->interleaved = bank->interleaved;
+    nodes->row_ahead_cycles = 1 + timing->trp;
+    nodes->bank_cycles = timing->trc;
 }
 
 static void take_energy(const struct pim_configuration *configuration, struct pim_machine_energy *energy)

@@ -50,6 +50,9 @@ struct pim_estimate_hardware {
     bool cut_through;      /* what came in is passed on from the network interface, not from the bank */
     uint32_t buffer_flits; /* of a virtual channel of a router */
     uint32_t banks;        /* in lock-step: a row is opened in each */
+    /* Banks that take turns row by row (0 is 1); memory cycles that columns of one must take for the row of
+       the next to open behind them, and from opening a row to opening the next of the same bank. */
+    uint32_t interleaved, row_ahead_cycles, bank_cycles;
     struct pim_machine_energy energy;
 };
 

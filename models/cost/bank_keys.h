@@ -13,6 +13,7 @@
     X(trp, "18", 10000, PIM_BANK_CYCLES_MAX, "PRE to ACT.")                                                  \
     X(tras, "40", 10000, PIM_BANK_CYCLES_MAX, "ACT to PRE.")                                                 \
     X(trc, "58", 10000, PIM_BANK_CYCLES_MAX, "ACT to ACT of the same bank.")                                 \
+    X(trrd, "5", 10000, PIM_BANK_CYCLES_MAX, "ACT to ACT of another of dram.interleaved_banks.")             \
     X(tcl, "20", 10000, PIM_BANK_CYCLES_MAX, "RD to first data.")                                            \
     X(tcwl, "10", 10000, PIM_BANK_CYCLES_MAX, "WR to first data.")                                           \
     X(tccd, "2.5", 10000, PIM_BANK_CYCLES_MAX, "Column command to column command.")                          \

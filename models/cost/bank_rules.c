@@ -33,6 +33,7 @@ static enum pim_status check_ranges(const struct pim_bank_timing *t, struct pim_
         {"trc", t->trc, 1},   {"tcl", t->tcl, 1},   {"tcwl", t->tcwl, 1},
         {"tccd", t->tccd, 1}, {"twr", t->twr, 1},   {"trtp", t->trtp, 1},
         {"twtr", t->twtr, 1}, {"trtw", t->trtw, 0}, {"burst_cycles", t->burst_cycles, 1},
+        {"trrd", t->trrd, 0},
     };
     for (size_t i = 0; i < sizeof parameters / sizeof *parameters; i++) {
         if (parameters[i].cycles < parameters[i].least || parameters[i].cycles > PIM_BANK_CYCLES_MAX)
@@ -43,7 +44,22 @@ static enum pim_status check_ranges(const struct pim_bank_timing *t, struct pim_
     return PIM_OK;
 }
 
-static enum pim_status check_timing(const struct pim_bank_timing *t, struct pim_error *error)
+/*
+ * Cycles that may pass between a refresh that is due and its REF: an upper bound. Of interleaved banks each
+ * may have a row under way, all of whose columns are still served.
+ */
+static uint64_t cycles_before_refresh(const struct pim_bank_timing *t,
+                                      const struct pim_bank_organization *organization)
+{
+    uint64_t step = t->tccd > t->burst_cycles ? t->tccd : t->burst_cycles;
+    uint64_t turn = (uint64_t)t->tcl + t->tcwl + t->tccd + t->twtr + t->trtw + t->burst_cycles;
+    uint64_t row = organization->row_bytes / organization->column_bytes * step;
+    uint64_t bank = (uint64_t)t->trcd + t->trp + t->trc + t->twr + t->trtp;
+    return bank + turn + (organization->interleaved > 1 ? organization->interleaved * (row + turn) : 0);
+}
+
+static enum pim_status check_timing(const struct pim_bank_timing *t,
+                                    const struct pim_bank_organization *organization, struct pim_error *error)
 {
     enum pim_status status = check_ranges(t, error);
     if (status != PIM_OK)
@@ -67,18 +83,22 @@ static enum pim_status check_timing(const struct pim_bank_timing *t, struct pim_
                         t->trfc, PIM_BANK_CYCLES_MAX);
     /* An upper bound of what may lie between a due refresh and the first ACT after it; it also leaves room
      * for one access. */
-    uint64_t busy = (uint64_t)t->trcd + t->trp + t->trc + t->tcl + t->tcwl + t->tccd + t->twr + t->trtp +
-                    t->twtr + t->trtw + t->trfc + t->burst_cycles;
+    uint64_t busy = cycles_before_refresh(t, organization) + t->trfc;
     if (t->trefi <= busy)
         return pim_fail(
             error, PIM_BAD_INPUT,
             "DRAM timing trefi is %" PRIu32 " cycles: refreshes would leave no time for an access, "
-            "it must be more than %" PRIu64 " (the sum of trfc and the other timings), or 0 for no refresh",
-            t->trefi, busy);
+            "it must be more than %" PRIu64 " (the sum of trfc and the other timings%s), or 0 for no refresh",
+            t->trefi, busy, organization->interleaved > 1 ? ", and a row of each interleaved bank" : "");
     if (t->trefi > PIM_BANK_REFRESH_INTERVAL_MAX)
         return pim_fail(error, PIM_BAD_INPUT, "DRAM timing trefi is %" PRIu32 " cycles: allowed are 0 to %d",
                         t->trefi, PIM_BANK_REFRESH_INTERVAL_MAX);
     return PIM_OK;
+}
+
+static uint32_t interleaved_of(const struct pim_bank_organization *organization)
+{
+    return organization->interleaved > 1 ? organization->interleaved : 1;
 }
 
 enum pim_status pim_bank_check_configuration(const struct pim_bank_timing *timing,
@@ -101,13 +121,16 @@ enum pim_status pim_bank_check_configuration(const struct pim_bank_timing *timin
                         "DRAM port of %" PRIu32 " banks x %" PRIu32 " bytes of a column is %" PRIu64
                         " bytes wide: allowed are up to %d",
                         o->banks, o->column_bytes, port_bytes, PIM_BANK_PORT_BYTES_MAX);
-    uint64_t bank_bytes = (uint64_t)o->rows * o->row_bytes;
-    if (bank_bytes > PIM_BANK_CAPACITY_MAX / o->banks)
+    if (o->interleaved == 3 || o->interleaved > PIM_BANK_INTERLEAVED_MAX)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "DRAM of %" PRIu32 " banks x %" PRIu32 " rows x %" PRIu32
+                        "DRAM interleaved banks are %" PRIu32 ": allowed are 1, 2 and 4", o->interleaved);
+    uint64_t bank_bytes = (uint64_t)o->rows * o->row_bytes, banks = (uint64_t)o->banks * interleaved_of(o);
+    if (bank_bytes > PIM_BANK_CAPACITY_MAX / banks)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "DRAM of %" PRIu64 " banks x %" PRIu32 " rows x %" PRIu32
                         " bytes: allowed are up to %" PRIu64 " bytes behind one port",
-                        o->banks, o->rows, o->row_bytes, PIM_BANK_CAPACITY_MAX);
-    return check_timing(timing, error);
+                        banks, o->rows, o->row_bytes, PIM_BANK_CAPACITY_MAX);
+    return check_timing(timing, o, error);
 }
 
 void pim_bank_rules_initialize(struct pim_bank_rules *rules, const struct pim_bank_timing *timing,
@@ -129,6 +152,8 @@ void pim_bank_rules_initialize(struct pim_bank_rules *rules, const struct pim_ba
         .write_to_data_end = t->tcwl + t->burst_cycles,
         .port_bytes = organization->banks * organization->column_bytes,
         .columns_per_row = organization->row_bytes / organization->column_bytes,
-        .capacity_bytes = (uint64_t)organization->banks * organization->rows * organization->row_bytes,
+        .interleaved = interleaved_of(organization),
+        .capacity_bytes = (uint64_t)interleaved_of(organization) * organization->banks * organization->rows *
+                          organization->row_bytes,
     };
 }

@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* JEDEC's parameters in cycles, 1 to PIM_BANK_CYCLES_MAX. trtw and trefi may be 0, trfc if trefi is. */
+/* JEDEC's parameters in cycles, 1 to PIM_BANK_CYCLES_MAX. trtw, trrd and trefi may be 0, trfc if trefi is. */
 struct pim_bank_timing {
     uint32_t trcd; /* ACT -> RD, WR */
     uint32_t trp;  /* PRE -> ACT, REF */
     uint32_t tras; /* ACT -> PRE */
     uint32_t trc;  /* ACT -> ACT, REF; at least tras */
+    uint32_t trrd; /* ACT -> ACT of another of the interleaved banks */
     uint32_t tcl;  /* RD -> first data */
     uint32_t tcwl; /* WR -> first data */
     uint32_t tccd; /* RD -> RD, WR -> WR */
@@ -35,13 +36,15 @@ struct pim_bank_organization {
     uint32_t row_bytes;    /* of one bank; a multiple of column_bytes */
     uint32_t column_bytes; /* of one bank; the port moves banks * column_bytes with a column access */
     bool closed_page;      /* the last column access of a run in a row closes it (automatic precharge) */
+    uint32_t interleaved;  /* 1, 2 or 4 such banks, or groups in lock-step: row by row in turn; 0 is 1 */
 };
 
 /* Bounds that keep all sums inside 64 bits. */
 enum {
     PIM_BANK_CYCLES_MAX = 1 << 20,
     PIM_BANK_REFRESH_INTERVAL_MAX = 1 << 30,
-    PIM_BANK_PORT_BYTES_MAX = 1 << 20
+    PIM_BANK_PORT_BYTES_MAX = 1 << 20,
+    PIM_BANK_INTERLEAVED_MAX = 4
 };
 #define PIM_BANK_CAPACITY_MAX (UINT64_C(1) << 40) /* bytes behind one port */
 
@@ -58,6 +61,7 @@ struct pim_bank_rules {
     uint32_t write_to_data_end;  /* WR -> its data have passed the port */
     uint32_t port_bytes;         /* moved by one column access */
     uint32_t columns_per_row;
+    uint32_t interleaved; /* banks, or groups in lock-step, that take turns row by row */
     uint64_t capacity_bytes;
 };
 

@@ -76,7 +76,10 @@ enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration
         .rows = integer(configuration, "dram.rows"),
         .row_bytes = integer(configuration, "dram.row_bytes"),
         .column_bytes = integer(configuration, "dram.column_bytes"),
-        .closed_page = pim_configuration_choice(configuration, "dram.page") == 1};
+        .closed_page = pim_configuration_choice(configuration, "dram.page") == 1,
+        .interleaved = integer(configuration, "dram.interleaved_banks")};
+    if (organization.interleaved == 3)
+        return pim_configuration_fail(configuration, error, "dram.interleaved_banks", "1, 2 or 4 is allowed");
     if (pim_bank_check_configuration(&timing, &organization, error) != PIM_OK)
         return pim_fail_in(error, "dram (cycles of clock.memory_khz)");
     pim_bank_rules_initialize(rules, &timing, &organization);

@@ -100,6 +100,9 @@ static const struct pim_key keys[] = {
                        "their queues take."),
     PIM_KEY_OF_INTEGER("dram.banks", "1", 1, 64, "banks",
                        "Banks of a node; they work in lock-step behind a port of banks x column_bytes."),
+    PIM_KEY_OF_INTEGER("dram.interleaved_banks", "1", 1, 4, "banks",
+                       "1, 2 or 4 banks (or groups of dram.banks in lock-step) that take turns row by row "
+                       "behind the same port: one opens a row while columns of another pass."),
     PIM_KEY_OF_INTEGER("dram.rows", "8192", 1, 16777216, "rows", "Rows of a bank."),
     PIM_KEY_OF_INTEGER("dram.row_bytes", "1024", 1, 1048576, "bytes", "Bytes of a row of one bank."),
     PIM_KEY_OF_INTEGER("dram.column_bytes", "16", 1, 4096, "bytes",

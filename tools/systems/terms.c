@@ -37,7 +37,8 @@ static enum pim_status of_nodes(const struct pim_system_row *row,
     double nodes = units(configuration);
     terms->peak_macs =
         nodes * key(configuration, "pe.rows") * key(configuration, "pe.columns") * logic_hz(configuration);
-    terms->weight_bytes = nodes * key(configuration, "dram.banks") * key(configuration, "dram.rows") *
+    terms->weight_bytes = nodes * key(configuration, "dram.interleaved_banks") *
+                          key(configuration, "dram.banks") * key(configuration, "dram.rows") *
                           key(configuration, "dram.row_bytes");
     terms->buffer_bytes =
         nodes * (key(configuration, "buffers.input_bytes") + key(configuration, "buffers.weight_bytes") +

@@ -5,5 +5,6 @@
 
 Suite *suite_golden(void);
 Suite *suite_property(void);
+Suite *suite_interleaved(void);
 
 #endif

@@ -228,4 +228,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, suite);
     srunner_add_suite(runner, suite_golden());
     srunner_add_suite(runner, suite_property());
+    srunner_add_suite(runner, suite_interleaved());
 }

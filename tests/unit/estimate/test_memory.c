@@ -96,6 +96,42 @@ START_TEST(streams_take_the_cycles_of_the_bank)
 }
 END_TEST
 
+/* Interleaved banks: a stream pays for its first row alone, which is of the same bank as the one before once
+ * in so many times; single columns in rows that follow each other, or lie an even number of rows apart. */
+START_TEST(interleaved_banks_open_rows_behind_columns)
+{
+    const char *const two[] = {"dram.refresh=false", "dram.interleaved_banks=2"},
+                      *const four[] = {"dram.refresh=false", "dram.interleaved_banks=4"};
+    struct machine machine;
+    const uint64_t banks = _i % 2 ? 2 : 4;
+    const bool write = _i >= 2;
+    machine_read(&machine, "allspark-16x16", banks == 2 ? two : four, 2);
+    const struct pim_estimate_hardware *hardware = &machine.estimate;
+    ck_assert_uint_eq(hardware->interleaved, banks);
+    ck_assert_uint_eq(hardware->memory_bytes, banks << 23);
+    const uint64_t row = hardware->row_bytes,
+                   opening = write ? hardware->write_row_cycles : hardware->read_row_cycles;
+    for (uint64_t bytes = 1; bytes < 20 * row; bytes += 777) {
+        const struct pim_burst burst = {.bytes = (uint32_t)bytes, .count = 1, .write = write};
+        const uint64_t cycles = service(&machine, &burst) - opening + (opening + banks - 1) / banks;
+        if (bytes >= row || bytes > 9 * 16) /* fewer columns do not hide a row */
+            ck_assert_uint_eq(pim_estimate_stream(hardware, bytes, write), to_logic(hardware, cycles));
+    }
+    for (uint64_t apart = 1; apart <= 2 * banks; apart++) {
+        const struct pim_burst burst = {
+            .bytes = 16, .count = 400, .stride = (uint32_t)(apart * row), .write = write};
+        const double expected = (double)service(&machine, &burst),
+                     estimate = (double)pim_estimate_pieces(hardware, 16, apart * row, 400, 1, write);
+        /* Four banks two rows apart are two banks: that is left out. */
+        if (banks == 4 && apart % 4 == 2)
+            continue;
+        ck_assert_msg(estimate >= 0.95 * expected && estimate <= 1.05 * expected,
+                      "%d banks, %d rows apart: estimated %.0f, the banks take %.0f", (int)banks, (int)apart,
+                      estimate, expected);
+    }
+}
+END_TEST
+
 /* A stream in one place of two: in the open row it takes its columns alone, and its data come without an
  * activation; the more of a row is in use by turns, the more of an opening it pays. */
 START_TEST(near_streams_open_their_row_in_part)
@@ -194,6 +230,7 @@ Suite *estimate_memory_suite(void)
     tcase_add_loop_test(cases, turns_are_what_the_bank_loses, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, streams_take_the_cycles_of_the_bank, 0, 2 * MACHINE_PRESETS);
     tcase_add_loop_test(cases, near_streams_open_their_row_in_part, 0, 2 * MACHINE_PRESETS);
+    tcase_add_loop_test(cases, interleaved_banks_open_rows_behind_columns, 0, 4);
     tcase_add_loop_test(cases, refresh_takes_its_share, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, pieces_take_the_columns_of_the_bank, 0, 2 * MACHINE_PRESETS);
     tcase_add_loop_test(cases, nothing_takes_no_time, 0, MACHINE_PRESETS);

@@ -29,7 +29,7 @@
 enum { RUN_UNITS = 16, RUN_INSTRUCTIONS = 64 };
 
 struct run {
-    const char *settings[9]; /* "noc.fidelity=ideal", up to the first NULL */
+    const char *settings[10]; /* "noc.fidelity=ideal", up to the first NULL */
     uint32_t width, height;
     uint64_t until; /* 0: to the end */
     /* set by the functions below */

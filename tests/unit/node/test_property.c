@@ -206,7 +206,9 @@ START_TEST(random_programs_complete_with_every_invariant)
             PICK(random, "noc.buffer_flits=1", "noc.buffer_flits=4", "noc.buffer_flits=8"),
             PICK(random, "clock.network_khz=400000", "clock.network_khz=300000", "clock.memory_khz=533333"),
             PICK(random, "dram.refresh=true", "dram.page=closed", "dram.arbitration_bytes=48",
-                 "noc.fidelity=analytic", "network_interface.send_packets=7")}};
+                 "noc.fidelity=analytic", "network_interface.send_packets=7"),
+            PICK(random, "dram.interleaved_banks=1", "dram.interleaved_banks=2",
+                 "dram.interleaved_banks=4")}};
     printf("program %d of %d, seed 0x%" PRIx64 ": %u x %u\n", _i, (int)PROGRAMS, seed + (uint64_t)_i,
            run.width, run.height);
     const void *const context[] = {&writing};
@@ -223,7 +225,7 @@ START_TEST(random_programs_complete_with_every_invariant)
     ck_assert_uint_eq(run.result.bytes_sent, writing.sent);
 
     struct run stepped = run;
-    stepped.settings[7] = "noc.step_every_cycle=true";
+    stepped.settings[8] = "noc.step_every_cycle=true";
     make_from(&stepped, run.trace);
     finish_run(&stepped);
     ck_assert_msg(stepped.status == PIM_OK, "%s", stepped.error.text);

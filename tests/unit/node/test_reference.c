@@ -199,6 +199,8 @@ START_TEST(every_instruction_starts_and_ends_with_the_reference)
     memset(&run, 0, sizeof run);
     run.width = 1 + below(&random, 4);
     run.height = 1 + below(&random, 4);
+    static const char *const interleaved[] = {"dram.interleaved_banks=1", "dram.interleaved_banks=2",
+                                              "dram.interleaved_banks=4"};
     const char *const settings[] = {
         PICK(&random, "unit.issue=in_order", "unit.issue=out_of_order"),
         PICK(&random, "unit.window=4", "unit.window=16", "unit.window=64"),
@@ -214,7 +216,8 @@ START_TEST(every_instruction_starts_and_ends_with_the_reference)
         PICK(&random, "dram.refresh=true", "dram.page=closed", "dram.arbitration_bytes=48",
              "dram.arbitration_bytes=100", "network_interface.send_packets=1",
              "network_interface.send_packets=7"),
-        PICK(&random, "network_interface.forward=dram", "network_interface.forward=cut_through")};
+        PICK(&random, "network_interface.forward=dram", "network_interface.forward=cut_through"),
+        interleaved[_i % 3]};
     memcpy(run.settings, settings, sizeof settings);
     reference.units = run.width * run.height;
     make_programs(&reference, &random);

@@ -44,10 +44,11 @@ static void fill_limits(const struct pim_configuration *configuration, struct pi
         (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes");
     limits->buffer_bytes[PIM_BUFFER_OUTPUT] =
         (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes");
-    uint64_t banks = (uint64_t)pim_configuration_integer(configuration, "dram.banks");
+    uint64_t banks = (uint64_t)pim_configuration_integer(configuration, "dram.banks") *
+                     (uint64_t)pim_configuration_integer(configuration, "dram.interleaved_banks");
     uint64_t rows = (uint64_t)pim_configuration_integer(configuration, "dram.rows");
     uint64_t row_bytes = (uint64_t)pim_configuration_integer(configuration, "dram.row_bytes");
-    limits->memory_bytes = banks * rows * row_bytes; /* 2^6 * 2^24 * 2^20 at most: the schema bounds them */
+    limits->memory_bytes = banks * rows * row_bytes; /* 2^8 * 2^24 * 2^20 at most: the schema bounds them */
     limits->window = (uint32_t)pim_configuration_integer(configuration, "unit.window");
     limits->in_order =
         pim_configuration_choice(configuration, "unit.issue") == 0; /* "in_order|out_of_order" */
