@@ -68,6 +68,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
     struct pim_pe_configuration pe;
     struct pim_acu_configuration acu;
     struct pim_bank_rules bank;
+    const struct pim_transfer_sizes sizes = pim_cost_read_sizes(configuration);
     if (*pim_configuration_text(configuration, "dram.standard") != '\0')
         return pim_configuration_fail(
             configuration, error, "dram.standard",
@@ -83,7 +84,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .logic_khz = (uint64_t)pim_configuration_integer(configuration, "clock.logic_khz"),
         .network_khz = (uint64_t)pim_configuration_integer(configuration, "clock.network_khz"),
         .memory_khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"),
-        .turn_bytes = integer(configuration, "dram.arbitration_bytes"),
+        .turn_bytes = sizes.turn_bytes,
         .input_bytes = integer(configuration, "buffers.input_bytes"),
         .weight_bytes = integer(configuration, "buffers.weight_bytes"),
         .output_bytes = integer(configuration, "buffers.output_bytes"),
@@ -92,7 +93,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .flit_bytes = (integer(configuration, "noc.flit_bits") + 7) / 8,
         .hop_cycles = (uint32_t)network->per_router,
         .fixed_cycles = (int32_t)network->fixed,
-        .packet_bytes = integer(configuration, "network_interface.packet_bytes"),
+        .packet_bytes = sizes.packet_bytes,
         .buffer_flits = integer(configuration, "noc.buffer_flits"),
         .send_packets = integer(configuration, "network_interface.send_packets"),
         .receive_packets = integer(configuration, "network_interface.receive_packets"),

@@ -86,6 +86,20 @@ enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration
     return PIM_OK;
 }
 
+static uint32_t given_or(uint64_t given, uint64_t rule, uint32_t most)
+{
+    return (uint32_t)(given > 0 ? given : rule < most ? rule : most);
+}
+
+struct pim_transfer_sizes pim_cost_read_sizes(const struct pim_configuration *configuration)
+{
+    uint64_t row = large(configuration, "dram.row_bytes") * large(configuration, "dram.banks");
+    return (struct pim_transfer_sizes){
+        .turn_bytes = given_or(large(configuration, "dram.arbitration_bytes"), row, PIM_TURN_BYTES_MAX),
+        .packet_bytes = given_or(large(configuration, "network_interface.packet_bytes"),
+                                 PIM_ROWS_OF_A_PACKET * row, PIM_PACKET_BYTES_MAX)};
+}
+
 /* A time in ns as cycles of the logic, rounded up; one that is a whole number of cycles but for the rounding
  * of reals is that many. */
 static double logic_cycles(const struct pim_configuration *configuration, const char *key)

@@ -21,6 +21,20 @@ enum pim_status pim_cost_read_acu(const struct pim_configuration *configuration,
 /* dram.*, in cycles of clock.memory_khz */
 enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,
                                    struct pim_bank_rules *rules, struct pim_error *error);
+/*
+ * In what sizes bytes pass the memory port of a node and the network: dram.arbitration_bytes and
+ * network_interface.packet_bytes, or, where these are 0, by a rule. A turn at the port is a row of all banks
+ * in lock-step: a shorter one may have to open the row again for the same client, a longer one opens none
+ * less. A packet is two such rows: wherever it begins it opens at most three for the bytes of two.
+ */
+struct pim_transfer_sizes {
+    uint32_t turn_bytes, packet_bytes;
+};
+
+enum { PIM_TURN_BYTES_MAX = 1 << 20, PIM_PACKET_BYTES_MAX = 1 << 24, PIM_ROWS_OF_A_PACKET = 2 };
+
+struct pim_transfer_sizes pim_cost_read_sizes(const struct pim_configuration *configuration);
+
 /* crossbar.*, in cycles of clock.logic_khz */
 enum pim_status pim_cost_read_crossbar(const struct pim_configuration *configuration,
                                        struct pim_crossbar_configuration *crossbar, struct pim_error *error);

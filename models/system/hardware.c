@@ -130,8 +130,9 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
     node->buffer_bytes[PIM_BUFFER_INPUT] = integer(configuration, "buffers.input_bytes");
     node->buffer_bytes[PIM_BUFFER_WEIGHT] = integer(configuration, "buffers.weight_bytes");
     node->buffer_bytes[PIM_BUFFER_OUTPUT] = integer(configuration, "buffers.output_bytes");
-    node->arbitration_bytes = integer(configuration, "dram.arbitration_bytes");
-    node->packet_bytes = integer(configuration, "network_interface.packet_bytes");
+    const struct pim_transfer_sizes sizes = pim_cost_read_sizes(configuration);
+    node->arbitration_bytes = sizes.turn_bytes;
+    node->packet_bytes = sizes.packet_bytes;
     node->send_packets = integer(configuration, "network_interface.send_packets");
     node->posted_receives = integer(configuration, "network_interface.posted_receives");
     node->receive_packets = integer(configuration, "network_interface.receive_packets");

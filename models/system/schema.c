@@ -5,6 +5,7 @@
 #include "models/system/schema.h"
 
 #include "models/cost/bank_keys.h"
+#include "models/cost/read.h"
 #include "models/system/hardware/core_keys.h"
 #include "models/system/hardware/level_keys.h"
 #include "models/system/hardware/noc_keys.h"
@@ -114,11 +115,13 @@ static const struct pim_key keys[] = {
     PIM_KEY_OF_CHOICE("dram.page", "open", "open|closed",
                       "open leaves a row open until another is needed; closed precharges after every run."),
     PIM_KEY_OF_INTEGER(
-        "dram.arbitration_bytes", "1024", 1, 1048576, "bytes",
-        "Most bytes that one client of the memory port moves before the next client may go (round robin)."),
+        "dram.arbitration_bytes", "0", 0, PIM_TURN_BYTES_MAX, "bytes",
+        "Most bytes that one client of the memory port moves before the next client may go (round robin); "
+        "0: a row of all banks in lock-step, dram.row_bytes x dram.banks."),
 
-    PIM_KEY_OF_INTEGER("network_interface.packet_bytes", "2048", 1, 16777216, "bytes",
-                       "Most payload bytes of a packet; a message is cut into packets of this size."),
+    PIM_KEY_OF_INTEGER("network_interface.packet_bytes", "0", 0, PIM_PACKET_BYTES_MAX, "bytes",
+                       "Most payload bytes of a packet; a message is cut into packets of this size; 0: two "
+                       "rows of all banks in lock-step."),
     PIM_KEY_OF_INTEGER("network_interface.send_packets", "2", 1, 64, "packets",
                        "Packets that the sending side holds between memory and network."),
     PIM_KEY_OF_INTEGER("network_interface.posted_receives", "4", 1, 64, "messages",

@@ -161,6 +161,66 @@ START_TEST(near_streams_open_their_row_in_part)
 }
 END_TEST
 
+/* Turns at the port are a row of all banks in lock-step and packets two, as models and forms see them;
+ * what is given holds. */
+START_TEST(sizes_follow_the_row)
+{
+    static const struct {
+        const char *set[3];
+        uint32_t turn, packet;
+    } cases[] = {
+        {{"dram.page=open"}, 1024, 2048},
+        {{"dram.row_bytes=4096"}, 4096, 8192},
+        {{"dram.banks=8", "dram.interleaved_banks=2"}, 8192, 16384},
+        {{"dram.arbitration_bytes=96"}, 96, 2048},
+        {{"network_interface.packet_bytes=24"}, 1024, 24},
+        {{"dram.row_bytes=1048576", "dram.banks=64", "dram.rows=1"}, 1048576, 16777216},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct machine machine;
+        size_t count = 0;
+        while (count < 3 && cases[i].set[count])
+            count++;
+        machine_read(&machine, "allspark-16x16", cases[i].set, count);
+        ck_assert_uint_eq(machine.estimate.turn_bytes, cases[i].turn);
+        ck_assert_uint_eq(machine.estimate.packet_bytes, cases[i].packet);
+        ck_assert_uint_eq(machine.hardware.node.arbitration_bytes, cases[i].turn);
+        ck_assert_uint_eq(machine.hardware.node.packet_bytes, cases[i].packet);
+    }
+}
+END_TEST
+
+/* The reason: two clients by turns open every row once where a turn is a row, more often where it is less,
+ * and no row less where it is more. */
+START_TEST(shorter_turns_open_rows_again)
+{
+    struct machine machine;
+    machine_read(&machine, machine_presets[_i], NULL, 0);
+    const uint64_t row = machine.estimate.row_bytes, rows = 8;
+    uint64_t opened[3];
+    for (unsigned size = 0; size < 3; size++) {
+        const uint64_t turn = row / 2 << size;
+        struct pim_bank bank;
+        struct pim_bank_counters counters;
+        struct pim_burst_times times = {0};
+        pim_bank_initialize(&bank, &machine.hardware.node.bank);
+        for (uint64_t at = 0; at < rows * row; at += turn)
+            for (uint64_t client = 0; client < 2; client++) {
+                const struct pim_burst burst = {
+                    .address = at + client * rows * row, .bytes = (uint32_t)turn, .count = 1};
+                pim_bank_access(&bank, &burst, times.next, &times);
+            }
+        pim_bank_read_counters(&bank, &counters);
+        opened[size] = counters.activates;
+    }
+    const uint64_t refreshed = 8; /* rows that a refresh closes */
+    ck_assert_uint_ge(opened[0], 4 * rows);
+    ck_assert_uint_le(opened[1], 2 * rows + refreshed);
+    ck_assert_uint_ge(opened[2], 2 * rows);
+    ck_assert_uint_eq(machine.estimate.turn_bytes, row);
+}
+END_TEST
+
 /* Over many refreshes: within one percent and a refresh. */
 START_TEST(refresh_takes_its_share)
 {
@@ -231,6 +291,8 @@ Suite *estimate_memory_suite(void)
     tcase_add_loop_test(cases, streams_take_the_cycles_of_the_bank, 0, 2 * MACHINE_PRESETS);
     tcase_add_loop_test(cases, near_streams_open_their_row_in_part, 0, 2 * MACHINE_PRESETS);
     tcase_add_loop_test(cases, interleaved_banks_open_rows_behind_columns, 0, 4);
+    tcase_add_test(cases, sizes_follow_the_row);
+    tcase_add_loop_test(cases, shorter_turns_open_rows_again, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, refresh_takes_its_share, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, pieces_take_the_columns_of_the_bank, 0, 2 * MACHINE_PRESETS);
     tcase_add_loop_test(cases, nothing_takes_no_time, 0, MACHINE_PRESETS);
