@@ -2,6 +2,7 @@
  * everything in memory. Lists and logs of other tools. */
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
+#include "tools/command/dram/blocks.h"
 #include "tools/command/dram/run.h"
 
 #include <check.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct seen {
@@ -25,6 +27,13 @@ static void compare_request(void *context, const struct dram_served *served)
                       served->completed == seen->whole->completed[i] &&
                       served->first_command == seen->whole->first_command[i],
                   "request %" PRIu64, i);
+}
+
+static void count_request(void *context, const struct dram_served *served)
+{
+    uint64_t *count = context;
+    ck_assert_uint_eq(served->number, *count);
+    ++*count;
 }
 
 static int by_size(const void *left, const void *right)
@@ -89,6 +98,74 @@ START_TEST(blocks_change_nothing)
     outcome_free(&whole);
     dram_list_terminate(&list);
     free(accesses);
+}
+END_TEST
+
+/* A write that waits while there are reads holds up all blocks behind it: most of them are not in memory. */
+START_TEST(blocks_behind_a_waiting_request)
+{
+    enum { COUNT = DRAM_BLOCK * (DRAM_BLOCKS_KEPT + 2) };
+    struct pim_dram_configuration configuration;
+    struct pim_error error = {PIM_OK, ""};
+    configure(&configuration, "ddr4_2400r", NULL);
+    const uint32_t access = configuration.specification.organization.access_bytes;
+    struct access *accesses = calloc(COUNT, sizeof *accesses);
+    struct dram_list list = {calloc(COUNT, sizeof *list.items), COUNT};
+    ck_assert(accesses && list.items);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        const uint64_t place = i % 1000 == 7 ? i * 977 % 100000 + 300000 : i % 200000;
+        accesses[i] = (struct access){0, place * access, i == 5 || i == COUNT / 2};
+        list.items[i] = (struct pim_dram_request){0, accesses[i].address, access, accesses[i].write};
+    }
+    struct outcome whole;
+    serve(&whole, &configuration, accesses, COUNT, true);
+    for (unsigned logged = 0; logged < 2; logged++) {
+        struct dram_source *source;
+        struct dram_run run = {0};
+        struct seen seen = {&whole, 0};
+        const struct dram_run_outputs outputs = {&seen, logged ? compare_request : NULL, NULL, DRAM_LOG_CSV,
+                                                 false};
+        ck_assert(dram_source_items(&source, &list, &error) == PIM_OK);
+        ck_assert_msg(dram_run_execute(&run, &configuration, source, &outputs, &error) == PIM_OK, "%s",
+                      error.text);
+        dram_source_close(source);
+        ck_assert_uint_eq(seen.next, logged ? COUNT : 0);
+        compare_latency(&run.reads, &whole, accesses, false);
+        compare_latency(&run.writes, &whole, accesses, true);
+    }
+    ck_assert_uint_gt(whole.first_command[5], whole.completed[COUNT - DRAM_BLOCK]);
+    outcome_free(&whole);
+    dram_list_terminate(&list);
+    free(accesses);
+}
+END_TEST
+
+/* KiB that this process has had in memory at most, with so many requests, few of which write. */
+static uint64_t memory_of(uint64_t count, bool logged)
+{
+    const struct dram_stream stream = {DRAM_SEQUENTIAL, count, 4096, 0, 0.99998, 1, 1};
+    struct pim_dram_configuration configuration;
+    struct pim_error error = {PIM_OK, ""};
+    struct dram_source *source;
+    struct dram_run run = {0};
+    uint64_t seen = 0;
+    struct rusage usage;
+    const struct dram_run_outputs outputs = {&seen, logged ? count_request : NULL, NULL, DRAM_LOG_CSV, false};
+    configure(&configuration, "ddr4_2400r", NULL);
+    ck_assert(dram_source_generate(&source, &stream, &configuration, &error) == PIM_OK);
+    ck_assert(dram_run_execute(&run, &configuration, source, &outputs, &error) == PIM_OK);
+    dram_source_close(source);
+    ck_assert_uint_eq(seen, logged ? count : 0);
+    ck_assert_uint_gt(run.writes.count, 0);
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    return (uint64_t)usage.ru_maxrss;
+}
+
+/* Too few writes to be served before the end: memory does not grow with the requests behind them. */
+START_TEST(memory_is_constant)
+{
+    const uint64_t before = memory_of(800000, _i);
+    ck_assert_uint_le(memory_of(1250000, _i), before + 2048);
 }
 END_TEST
 
@@ -195,10 +272,15 @@ static const struct {
      2,
      {{0, 0x40, 64, false}, {7, 0x80, 64, true}}},
     {DRAM_LIST_DRAMSIM3, "40 READ\n", ":1: 2 words: a line is ADDRESS, READ or WRITE, and CYCLE", 0, {{0}}},
-    {DRAM_LIST_DRAMSIM3, "40 READ 5\n40 FETCH 9\n", ":2: 'FETCH': allowed are READ and WRITE", 0, {{0}}},
+    {DRAM_LIST_DRAMSIM3,
+     "80 P_MEM_WR 1\nc0 P_MEM_RD 2\n100 BOFF 3\n",
+     NULL,
+     3,
+     {{1, 0x80, 64, true}, {2, 0xc0, 64, false}, {3, 0x100, 64, true}}},
+    {DRAM_LIST_DRAMSIM3, "40 READ 5\n40 LOCK 9\n", ":2: 'LOCK': allowed are READ, P_MEM_RD", 0, {{0}}},
     {DRAM_LIST_DRAMSIM3, "40 READ 5\n40 READ 4\n", ":2: '4': the list must not go back in time", 0, {{0}}},
     {DRAM_LIST_DRAMSIM3, "4g READ 5\n", "'4g': allowed are integers", 0, {{0}}},
-    {DRAM_LIST_DRAMSIM3, "0x200000000 READ 5\n", "beyond the capacity", 0, {{0}}},
+    {DRAM_LIST_DRAMSIM3, "0x200000000 READ 5\n", "beyond the capacity of 8589934592 bytes", 0, {{0}}},
     {DRAM_LIST_DRAMSIM3, "1ffffffffffffffff READ 5\n", "allowed are integers", 0, {{0}}},
     {DRAM_LIST_RAMULATOR,
      "LD 0x44\nST 128\n# a comment\nR 0,0,1,2,5,3\n",
@@ -274,6 +356,12 @@ static const struct {
     {DRAM_LOG_DRAMSIM3,
      "1 activate 0 0 0 0 0x5 0x0\n17 read_p 0 0 0 0 0x5 0x0\n55 activate 0 0 0 0 0x5 0x1\n", NULL, 2,
      "line 3: ACT in cycle 55"}, /* tRC, and tRAS + tRP of the automatic precharge */
+    /* Refreshes as it writes them, and the precharges before them: no channel, no row. */
+    {DRAM_LOG_DRAMSIM3,
+     "1                  activate               0   0   0   0      0x5      0x0\n"
+     "9364               precharge             -1   0   0   0     -0x1     -0x1\n"
+     "9380               refresh               -1   0  -1  -1     -0x1     -0x1\n",
+     NULL, 0, "3 commands, 0 violations"},
     {DRAM_LOG_DRAMSIM3, "1 self_refresh_enter 0 0 0 0 0x0 0x0\n",
      "no command of DRAMsim3 that is modelled here: activate, precharge,", 0, ""},
 };
@@ -326,7 +414,8 @@ START_TEST(commands_for_drampower)
     dram_log_use_end(&use, 600);
     dram_log_use_terminate(&use);
     (void)fclose(out);
-    ck_assert_str_eq(text, "1,ACT,0,1,2,5,3\n17,RD,0,1,2,5,3,0000\n60,PREA,0,0,0,0,0\n"
+    /* Bank 2 of group 1 is the seventh of sixteen. */
+    ck_assert_str_eq(text, "1,ACT,0,1,6,5,3\n17,RD,0,1,6,5,3,0000\n60,PREA,0,0,0,0,0\n"
                            "80,REFA,0,0,0,0,0\n600,END,0,0,0,0,0\n");
     free(text);
 }
@@ -337,6 +426,8 @@ Suite *suite_channel_run(void)
     Suite *suite = suite_create("channel_run");
     TCase *cases = tcase_create("run");
     tcase_add_loop_test(cases, blocks_change_nothing, 0, 2);
+    tcase_add_test(cases, blocks_behind_a_waiting_request);
+    tcase_add_loop_test(cases, memory_is_constant, 0, 2);
     tcase_add_test(cases, long_latencies);
     tcase_add_test(cases, parts_are_merged);
     tcase_add_test(cases, records_stand_for_channels);

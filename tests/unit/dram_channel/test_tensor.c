@@ -1,7 +1,7 @@
 /* A window of a tensor as a request list: each of its columns once, and what is refused. */
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
-#include "tools/command/dram/tensor.h"
+#include "tools/command/dram/list.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -34,6 +34,26 @@ static const struct {
     {{"4,5,5", NULL, 0, 1, 4, UINT64_MAX, false}, 0, 0, "2^60"},
 };
 
+/* All requests of a tensor. */
+static enum pim_status list_of(struct dram_list *list, const struct dram_tensor *tensor,
+                               const struct pim_dram_configuration *configuration,
+                               struct pim_layout_cost *cost, struct pim_error *error)
+{
+    enum { MOST = 4096 };
+    struct dram_source *source;
+    *list = (struct dram_list){calloc(MOST, sizeof *list->items), 0};
+    ck_assert_ptr_nonnull(list->items);
+    if (dram_source_tensor(&source, tensor, configuration, cost, error) == PIM_OK)
+        ck_assert(dram_source_next(source, list->items, MOST, &list->count, error) == PIM_OK);
+    ck_assert_uint_lt(list->count, MOST);
+    struct pim_dram_request more;
+    size_t count = 0;
+    if (source) /* the end stays the end */
+        ck_assert(dram_source_next(source, &more, 1, &count, error) == PIM_OK && count == 0);
+    dram_source_close(source);
+    return error->status;
+}
+
 START_TEST(windows)
 {
     struct pim_dram_configuration configuration;
@@ -41,11 +61,12 @@ START_TEST(windows)
     struct pim_layout_cost cost;
     struct dram_list list;
     configure(&configuration, "pimbank_400", NULL);
-    enum pim_status status = dram_tensor_list(&list, &cases[_i].tensor, &configuration, &cost, &error);
+    enum pim_status status = list_of(&list, &cases[_i].tensor, &configuration, &cost, &error);
     if (cases[_i].message) {
         ck_assert(status == PIM_USAGE || status == PIM_BAD_INPUT);
         ck_assert_msg(strstr(error.text, cases[_i].message) != NULL, "%s", error.text);
         ck_assert_uint_eq(list.count, 0);
+        dram_list_terminate(&list);
         return;
     }
     ck_assert_msg(status == PIM_OK, "%s", error.text);
@@ -76,7 +97,7 @@ START_TEST(row_hits_follow)
     struct dram_list list;
     const struct dram_tensor tensor = {"64,56,56", "3:20,5:30,7:9", (unsigned)_i, 8, 2, 0, false};
     configure(&configuration, "pimbank_400", settings);
-    ck_assert(dram_tensor_list(&list, &tensor, &configuration, &cost, &error) == PIM_OK);
+    ck_assert(list_of(&list, &tensor, &configuration, &cost, &error) == PIM_OK);
     struct access *accesses = malloc((size_t)cost.accesses * sizeof *accesses);
     ck_assert_ptr_nonnull(accesses);
     size_t count = 0;

@@ -5,7 +5,7 @@ pimsim_test(test_dram_channel
           ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_refusals.c
           ${dram_channel_folder}/test_stream.c ${dram_channel_folder}/test_policy.c
           ${PROJECT_SOURCE_DIR}/tools/command/dram/list.c ${PROJECT_SOURCE_DIR}/tools/command/dram/tensor.c
-          ${PROJECT_SOURCE_DIR}/tools/command/dram/words.c
+          ${PROJECT_SOURCE_DIR}/tools/command/dram/words.c ${PROJECT_SOURCE_DIR}/tools/command/dram/blocks.c
           ${PROJECT_SOURCE_DIR}/tools/command/dram/run.c ${PROJECT_SOURCE_DIR}/tools/command/dram/log.c
           ${PROJECT_SOURCE_DIR}/tools/command/dram/check.c ${PROJECT_SOURCE_DIR}/tools/command/dram/latency.c
            ${dram_channel_folder}/test_tensor.c ${dram_channel_folder}/test_run.c

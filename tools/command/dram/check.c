@@ -116,12 +116,13 @@ static const struct {
                       {"refresh", PIM_DRAM_REF},  {"refresh_bank", PIM_DRAM_REFPB}};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* A number of a log, or -1. */
+/* A number of a log, or -1, which in hexadecimal is -0x1. */
 static enum pim_status read_place(const struct dram_words *words, size_t word, int64_t *place,
                                   struct pim_error *error)
 {
     uint64_t value = 0;
-    if (word < words->count && strcmp(words->word[word], "-1") == 0) {
+    if (word < words->count &&
+        (strcmp(words->word[word], "-1") == 0 || strcmp(words->word[word], "-0x1") == 0)) {
         *place = -1;
         return PIM_OK;
     }
@@ -141,9 +142,12 @@ static void strip(struct pim_dram_logged *command)
         command->row = command->column = -1;
 }
 
-/* DRAMsim3: cycle, command, channel, rank, bank group, bank, row, column. */
-static enum pim_status read_dramsim3(struct dram_words *words, struct pim_dram_logged *command,
-                                     struct pim_error *error)
+/*
+ * DRAMsim3: cycle, command, channel, rank, bank group, bank, row, column. A log is of one channel; refreshes
+ * and the precharges before them do not say which, and have that of the command before: `*channel`.
+ */
+static enum pim_status read_dramsim3(struct dram_words *words, int64_t *channel,
+                                     struct pim_dram_logged *command, struct pim_error *error)
 {
     size_t name = 0;
     if (words->count != 8)
@@ -166,6 +170,14 @@ static enum pim_status read_dramsim3(struct dram_words *words, struct pim_dram_l
     for (size_t i = 0; i < COUNT(places); i++)
         if (read_place(words, i + 2, places[i], error) != PIM_OK)
             return error->status;
+    if (command->channel < 0 && *channel < 0)
+        return dram_words_refuse(words, 2,
+                                 "no channel, and no command before has one: which of several is unknown "
+                                 "(a log of one channel is checked with dram.channels=1)",
+                                 error);
+    if (command->channel < 0)
+        command->channel = *channel;
+    *channel = command->channel;
     strip(command);
     return PIM_OK;
 }
@@ -188,7 +200,10 @@ static enum pim_status read_levels(struct dram_words *words, struct ramulator_lo
     bool seen[LEVELS] = {false};
     if (dram_words_next(words, true, &more, error) != PIM_OK)
         return error->status;
-    if (!more || words->count < 3 || strcasecmp(words->word[0], "clock") != 0)
+    if (!more)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: is empty: the header clock,command,Channel,... is needed",
+                        words->path);
+    if (words->count < 3 || strcasecmp(words->word[0], "clock") != 0)
         return dram_words_refuse(words, 0, "the header is clock,command,Channel,...,type,source", error);
     log->count = words->count;
     for (size_t i = 2; i < words->count; i++) {
@@ -250,6 +265,7 @@ static enum pim_status check_lines(struct pim_dram_check *check, struct violatio
 {
     struct dram_words words;
     struct ramulator_log log = {.organization = &configuration->specification.organization};
+    int64_t channel = log.organization->channels == 1 ? 0 : -1;
     bool more = true;
     enum pim_status status = dram_words_open(&words, path, error);
     const bool ramulator = format == DRAM_LOG_RAMULATOR;
@@ -259,7 +275,7 @@ static enum pim_status check_lines(struct pim_dram_check *check, struct violatio
            more) {
         struct pim_dram_logged command;
         status = ramulator ? read_ramulator(&words, &log, &command, error)
-                           : read_dramsim3(&words, &command, error);
+                           : read_dramsim3(&words, &channel, &command, error);
         list->line = words.line;
         if (status == PIM_OK)
             status = pim_dram_check_command(check, &command, error);

@@ -85,17 +85,15 @@ static enum pim_status check_formats(const struct dram_options *options,
 }
 
 static enum pim_status open_source(struct dram_options *options,
-                                   const struct pim_dram_configuration *configuration, struct dram_list *list,
-                                   struct dram_run *run, struct dram_source **source, struct pim_error *error)
+                                   const struct pim_dram_configuration *configuration, struct dram_run *run,
+                                   struct dram_source **source, struct pim_error *error)
 {
     if (options->requests)
         return dram_source_open(source, options->requests, (enum dram_list_format)options->requests_format,
                                 configuration, error);
-    if (!options->tensor.extents)
-        return dram_source_generate(source, &options->stream, configuration, error);
-    if (dram_tensor_list(list, &options->tensor, configuration, &run->window, error) != PIM_OK)
-        return error->status;
-    return dram_source_items(source, list, error);
+    if (options->tensor.extents)
+        return dram_source_tensor(source, &options->tensor, configuration, &run->window, error);
+    return dram_source_generate(source, &options->stream, configuration, error);
 }
 
 static enum pim_status check_log(const struct dram_options *options,
@@ -114,7 +112,6 @@ static enum pim_status execute(struct dram_options *options, struct pim_error *e
 {
     struct pim_configuration *values = NULL;
     struct pim_dram_configuration configuration;
-    struct dram_list list = {NULL, 0};
     struct dram_source *source = NULL;
     struct dram_run run = {0};
     enum pim_status status = dram_memory_configure(&options->memory, NULL, &values, &configuration, error);
@@ -123,13 +120,12 @@ static enum pim_status execute(struct dram_options *options, struct pim_error *e
     if (status == PIM_OK && options->check) {
         status = check_log(options, &configuration, error);
     } else if (status == PIM_OK) {
-        status = open_source(options, &configuration, &list, &run, &source, error);
+        status = open_source(options, &configuration, &run, &source, error);
         if (status == PIM_OK)
             status = run_list(options, &configuration, pim_configuration_text(values, "name"), source, &run,
                               error);
     }
     dram_source_close(source);
-    dram_list_terminate(&list);
     pim_configuration_destroy(values);
     return status;
 }

@@ -4,28 +4,11 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* From here on latencies are kept one by one: a request that waits so long is starved, which is rare. */
-enum { COUNTED = 1 << 22, FIRST_SIZE = 1 << 12 };
-
-static bool grow(struct dram_latencies *latencies, uint64_t cycles)
-{
-    size_t size = latencies->size > 0 ? latencies->size : FIRST_SIZE;
-    while (size <= cycles)
-        size *= 2;
-    uint64_t *counts = realloc(latencies->counts, size * sizeof *counts);
-    if (!counts)
-        return false;
-    memset(&counts[latencies->size], 0, (size - latencies->size) * sizeof *counts);
-    latencies->counts = counts;
-    latencies->size = size;
-    return true;
-}
 
 bool dram_latencies_add(struct dram_latencies *latencies, uint64_t cycles)
 {
-    if (cycles >= COUNTED) {
+    const uint64_t page = cycles / DRAM_LATENCY_PAGE;
+    if (page >= DRAM_LATENCY_PAGES) {
         uint64_t *longer = pim_array_grow(latencies->longer, &latencies->longer_capacity,
                                           latencies->longer_count + 1, sizeof *longer);
         if (!longer)
@@ -33,9 +16,10 @@ bool dram_latencies_add(struct dram_latencies *latencies, uint64_t cycles)
         latencies->longer = longer;
         latencies->longer[latencies->longer_count++] = cycles;
     } else {
-        if (cycles >= latencies->size && !grow(latencies, cycles))
+        uint64_t **counts = &latencies->counts[page];
+        if (!*counts && !(*counts = calloc(DRAM_LATENCY_PAGE, sizeof **counts)))
             return false;
-        latencies->counts[cycles]++;
+        (*counts)[cycles % DRAM_LATENCY_PAGE]++;
     }
     latencies->count++;
     pim_sum_add(&latencies->sum, cycles);
@@ -53,11 +37,12 @@ static int compare(const void *left, const void *right)
 static uint64_t at_place(const struct dram_latencies *latencies, uint64_t place)
 {
     uint64_t before = 0;
-    for (size_t i = 0; i < latencies->size; i++) {
-        before += latencies->counts[i];
-        if (before > place)
-            return i;
-    }
+    for (uint64_t i = 0; i < DRAM_LATENCY_PAGES; i++)
+        for (uint64_t j = 0; latencies->counts[i] && j < DRAM_LATENCY_PAGE; j++) {
+            before += latencies->counts[i][j];
+            if (before > place)
+                return i * DRAM_LATENCY_PAGE + j;
+        }
     return latencies->longer[place - before];
 }
 
@@ -77,7 +62,8 @@ void dram_latencies_summarize(struct dram_latencies *latencies, struct dram_late
 
 void dram_latencies_terminate(struct dram_latencies *latencies)
 {
-    free(latencies->counts);
+    for (size_t i = 0; i < DRAM_LATENCY_PAGES; i++)
+        free(latencies->counts[i]);
     free(latencies->longer);
     *latencies = (struct dram_latencies){0};
 }

@@ -1,5 +1,5 @@
-/* Latencies of requests, counted: percentiles are exact, and memory grows with the longest latency but not
- * with the number of requests. */
+/* Latencies of requests, counted: percentiles are exact, and memory grows with the number of unlike latencies
+ * but not with the number of requests. */
 #ifndef PIMSIM_TOOLS_COMMAND_DRAM_LATENCY_H
 #define PIMSIM_TOOLS_COMMAND_DRAM_LATENCY_H
 
@@ -15,11 +15,14 @@ struct dram_latency {
     uint64_t median, p95, p99, most;
 };
 
+/* From DRAM_LATENCY_PAGES pages on latencies are kept one by one: a request that waits so long is starved,
+ * which is rare. */
+enum { DRAM_LATENCY_PAGE = 1 << 11, DRAM_LATENCY_PAGES = 1 << 11 };
+
 /* All zero is empty. */
 struct dram_latencies {
-    uint64_t *counts; /* of each latency below `size` */
-    size_t size;
-    uint64_t *longer; /* the others, one by one */
+    uint64_t *counts[DRAM_LATENCY_PAGES]; /* owned: of DRAM_LATENCY_PAGE latencies each; NULL: none of them */
+    uint64_t *longer;                     /* owned: the others, one by one */
     size_t longer_count, longer_capacity;
     uint64_t count, most;
     struct pim_sum sum;

@@ -11,8 +11,10 @@
 #include <string.h>
 
 enum { CYCLE, OP, ADDRESS, BYTES, COLUMNS };
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define CYCLE_MAX (UINT64_C(1) << 62)
 #define BYTES_MAX (UINT64_C(1) << 30)
+#define BEYOND "an address beyond the capacity of %" PRIu64 " bytes"
 
 struct dram_source {
     const struct pim_dram_configuration *configuration;
@@ -25,6 +27,7 @@ struct dram_source {
     struct dram_words words;
     const struct dram_list *list;
     size_t taken; /* of the list */
+    struct dram_tensor_walk walk;
     struct dram_stream stream;
     struct pim_random random;
     uint64_t near, read, made, address; /* of the stream */
@@ -57,7 +60,7 @@ static enum pim_status read_row(const struct pim_csv_reader *reader, bool has_by
         return error->status;
     if (request->address >= capacity) {
         char rule[96];
-        (void)snprintf(rule, sizeof rule, "an address beyond the capacity of %" PRIu64 " bytes", capacity);
+        (void)snprintf(rule, sizeof rule, BEYOND, capacity);
         return pim_csv_refuse(reader, ADDRESS, rule, error);
     }
     if (has_bytes && pim_csv_count(reader, BYTES, 1, BYTES_MAX, &bytes, error) != PIM_OK)
@@ -104,11 +107,25 @@ static enum pim_status take_address(struct dram_source *source, size_t word, uin
                                     bool write, struct pim_dram_request *request, struct pim_error *error)
 {
     const uint64_t access = source->configuration->specification.organization.access_bytes;
-    if (address >= source->configuration->mapping.capacity)
-        return dram_words_refuse(&source->words, word, "an address beyond the capacity", error);
+    if (address >= source->configuration->mapping.capacity) {
+        char rule[96];
+        (void)snprintf(rule, sizeof rule, BEYOND, source->configuration->mapping.capacity);
+        return dram_words_refuse(&source->words, word, rule, error);
+    }
     *request =
         (struct pim_dram_request){cycle, address, (uint32_t)(access - (address & (access - 1))), write};
     return PIM_OK;
+}
+
+/* What DRAMsim3 calls reads and writes; words of other meanings it takes for reads. */
+static const char *const dramsim3_reads[] = {"READ", "read", "P_MEM_RD", "P_FETCH"};
+static const char *const dramsim3_writes[] = {"WRITE", "write", "P_MEM_WR", "BOFF"};
+
+static bool is_one_of(const char *word, const char *const *names, size_t count)
+{
+    while (count > 0 && strcmp(word, names[count - 1]) != 0)
+        count--;
+    return count > 0;
 }
 
 static enum pim_status next_dramsim3(struct dram_source *source, struct pim_dram_request *request, bool *more,
@@ -120,9 +137,10 @@ static enum pim_status next_dramsim3(struct dram_source *source, struct pim_dram
         return *more ? error->status : PIM_OK;
     if (words->count != 3)
         return dram_words_refuse(words, words->count, "a line is ADDRESS, READ or WRITE, and CYCLE", error);
-    const bool write = strcmp(words->word[1], "WRITE") == 0 || strcmp(words->word[1], "write") == 0;
-    if (!write && strcmp(words->word[1], "READ") != 0 && strcmp(words->word[1], "read") != 0)
-        return dram_words_refuse(words, 1, "allowed are READ and WRITE", error);
+    const bool write = is_one_of(words->word[1], dramsim3_writes, COUNT(dramsim3_writes));
+    if (!write && !is_one_of(words->word[1], dramsim3_reads, COUNT(dramsim3_reads)))
+        return dram_words_refuse(words, 1, "allowed are READ, P_MEM_RD and P_FETCH, WRITE, P_MEM_WR and BOFF",
+                                 error);
     if (dram_words_number(words, 0, 16, UINT64_MAX, &address, error) != PIM_OK ||
         dram_words_number(words, 2, 10, CYCLE_MAX, &cycle, error) != PIM_OK)
         return error->status;
@@ -189,6 +207,14 @@ static enum pim_status next_ramulator(struct dram_source *source, struct pim_dra
                   : read_places(source, 1, &address, error)) != PIM_OK)
         return error->status;
     return take_address(source, 1, address, 0, kind & 1, request, error);
+}
+
+static enum pim_status next_of_tensor(struct dram_source *source, struct pim_dram_request *request,
+                                      bool *more, struct pim_error *error)
+{
+    (void)error;
+    *more = dram_tensor_next(&source->walk, request);
+    return PIM_OK;
 }
 
 static enum pim_status next_item(struct dram_source *source, struct pim_dram_request *request, bool *more,
@@ -306,6 +332,13 @@ enum pim_status dram_source_generate(struct dram_source **source, const struct d
                                      const struct pim_dram_configuration *configuration,
                                      struct pim_error *error)
 {
+    *source = NULL;
+    if ((double)stream->count / stream->rate > (double)CYCLE_MAX)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "--rate: %g requests a cycle: the last of %" PRIu64
+                        " comes in cycle %.3g, and allowed "
+                        "are cycles up to %" PRIu64,
+                        stream->rate, stream->count, (double)stream->count / stream->rate, CYCLE_MAX);
     if (create(source, configuration, error) != PIM_OK)
         return error->status;
     struct dram_source *made = *source;
@@ -315,6 +348,20 @@ enum pim_status dram_source_generate(struct dram_source **source, const struct d
     made->read = pim_random_threshold(stream->reads);
     pim_random_initialize(&made->random, stream->seed);
     return PIM_OK;
+}
+
+enum pim_status dram_source_tensor(struct dram_source **source, const struct dram_tensor *tensor,
+                                   const struct pim_dram_configuration *configuration,
+                                   struct pim_layout_cost *cost, struct pim_error *error)
+{
+    if (create(source, configuration, error) != PIM_OK)
+        return error->status;
+    (*source)->next = next_of_tensor;
+    if (dram_tensor_start(&(*source)->walk, tensor, configuration, cost, error) == PIM_OK)
+        return PIM_OK;
+    dram_source_close(*source);
+    *source = NULL;
+    return error->status;
 }
 
 enum pim_status dram_source_items(struct dram_source **source, const struct dram_list *list,

@@ -7,6 +7,7 @@
 
 #include "models/dram/memory.h"
 #include "models/dram/standard/schema.h"
+#include "tools/command/dram/tensor.h"
 
 struct dram_list {
     struct pim_dram_request *items; /* owned */
@@ -47,6 +48,10 @@ enum pim_status dram_source_open(struct dram_source **source, const char *path, 
 enum pim_status dram_source_generate(struct dram_source **source, const struct dram_stream *stream,
                                      const struct pim_dram_configuration *configuration,
                                      struct pim_error *error);
+/* A window of a tensor; `cost` as dram_tensor_start has it. */
+enum pim_status dram_source_tensor(struct dram_source **source, const struct dram_tensor *tensor,
+                                   const struct pim_dram_configuration *configuration,
+                                   struct pim_layout_cost *cost, struct pim_error *error);
 /* A list, which must outlive the source. */
 enum pim_status dram_source_items(struct dram_source **source, const struct dram_list *list,
                                   struct pim_error *error);

@@ -60,10 +60,12 @@ void dram_log_add(void *context, const struct pim_dram_record *record)
     log->total++;
 }
 
-/* A part while parts are merged: a window of it in memory. */
+/* A part while parts are merged: a window of it in memory. Windows of all parts have as much room together as
+ * the newest part. */
 struct part {
-    struct pim_dram_record *window; /* of PART_WINDOW records; of the newest part all of it */
+    struct pim_dram_record *window; /* of the newest part all of it */
     size_t at, count;
+    size_t size;           /* records of the window */
     uint64_t offset, left; /* in the file: the next record, and how many there are */
 };
 enum { PART_WINDOW = 1024 };
@@ -75,7 +77,7 @@ static bool refill(struct dram_log *log, struct part *part)
         return true;
     if (part->left == 0)
         return false;
-    const size_t count = part->left < PART_WINDOW ? (size_t)part->left : PART_WINDOW;
+    const size_t count = part->left < part->size ? (size_t)part->left : part->size;
     if (fseeko(log->parts, (off_t)(part->offset * sizeof *part->window), SEEK_SET) != 0 ||
         fread(part->window, sizeof *part->window, count, log->parts) != count) {
         log->status = PIM_IO;
@@ -159,19 +161,25 @@ enum pim_status dram_log_each(struct dram_log *log, const struct dram_log_taker 
                               struct pim_error *error)
 {
     const size_t parts = log->part_count + 1;
+    const size_t share = parts < DRAM_LOG_KEPT ? DRAM_LOG_KEPT / parts : 1;
+    const size_t size_of_window = share < PART_WINDOW ? share : PART_WINDOW;
     struct repeater repeater = {.taker = taker, .copies = log->copies};
     struct part *part = calloc(parts, sizeof *part);
     struct part **heap = calloc(parts, sizeof *heap);
-    struct pim_dram_record *windows = calloc(log->part_count + 1, PART_WINDOW * sizeof *windows);
+    struct pim_dram_record *windows = calloc(parts, size_of_window * sizeof *windows);
     enum pim_status status = log->status;
     size_t size = 0;
     if (!part || !heap || !windows)
         status = PIM_NO_MEMORY;
     sort_newest(log);
     for (size_t i = 0; status == PIM_OK && i < parts; i++) {
-        part[i] = i < log->part_count ? (struct part){&windows[i * PART_WINDOW], 0, 0,
-                                                      (uint64_t)i * DRAM_LOG_KEPT, DRAM_LOG_KEPT}
-                                      : (struct part){log->records, 0, log->count, 0, 0};
+        part[i] = i < log->part_count ? (struct part){&windows[i * size_of_window],
+                                                      0,
+                                                      0,
+                                                      size_of_window,
+                                                      (uint64_t)i * DRAM_LOG_KEPT,
+                                                      DRAM_LOG_KEPT}
+                                      : (struct part){log->records, 0, log->count, 0, 0, 0};
         if (refill(log, &part[i]))
             heap[size++] = &part[i];
     }
@@ -224,8 +232,8 @@ static void write_csv(struct pim_csv_writer *writer, const struct pim_dram_speci
     pim_csv_end_row(writer);
 }
 
-/* DRAMPower has no places of -1, and its commands are those of one channel. Halves of an activation and the
- * start of a write clock are no commands of its own. */
+/* DRAMPower has no places of -1, and its commands are those of one channel; it numbers the banks of a rank
+ * through its groups. Halves of an activation and the start of a write clock are no commands of its own. */
 static void write_drampower(const struct dram_log_use *use, const struct pim_dram_logged *logged)
 {
     static const char *const names[PIM_DRAM_COMMANDS] = {
@@ -233,9 +241,11 @@ static void write_drampower(const struct dram_log_use *use, const struct pim_dra
         [PIM_DRAM_RD] = "RD",      [PIM_DRAM_WR] = "WR",    [PIM_DRAM_RDA] = "RDA",
         [PIM_DRAM_WRA] = "WRA",    [PIM_DRAM_REF] = "REFA", [PIM_DRAM_REFPB] = "REFB",
         [PIM_DRAM_REFSB] = "REFSB"};
-    const int64_t places[] = {logged->rank, logged->bank_group, logged->bank, logged->row, logged->column};
     if (!names[logged->command])
         return;
+    const int64_t before = logged->bank_group > 0 ? logged->bank_group : 0;
+    const int64_t bank = before * use->configuration->specification.organization.banks + logged->bank;
+    const int64_t places[] = {logged->rank, logged->bank_group, bank, logged->row, logged->column};
     fprintf(use->file, "%" PRIu64 ",%s", logged->cycle, names[logged->command]);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         fprintf(use->file, ",%" PRId64, places[i] < 0 ? 0 : places[i]);

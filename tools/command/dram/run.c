@@ -1,32 +1,17 @@
 #include "tools/command/dram/run.h"
 
+#include "tools/command/dram/blocks.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { BLOCK = 1 << 16 };
-
-struct result {
-    uint64_t first_command, completed;
-};
-
-/* Requests that follow one another; the block is done with when all their accesses are served. */
-struct block {
-    struct block *next;
-    uint64_t first; /* number of its first request */
-    size_t count;
-    uint64_t accesses, served;
-    struct pim_dram_request requests[BLOCK];
-    uint64_t arrived[BLOCK];
-    struct result results[BLOCK];
-};
-
 struct running {
     struct dram_run *run;
     const struct pim_dram_configuration *configuration;
     const struct dram_run_outputs *outputs;
-    struct block *oldest, *newest, *spare;
+    struct dram_blocks blocks;
     struct dram_latencies reads, writes;
     struct dram_log log; /* of several channels; the commands of one are used as they come */
     struct dram_log_use use;
@@ -34,25 +19,10 @@ struct running {
     struct pim_error *error;
 };
 
-static struct block *block_of(const struct running *running, uint64_t request)
-{
-    struct block *block = running->newest;
-    if (request >= block->first)
-        return block;
-    for (block = running->oldest; request >= block->first + block->count;)
-        block = block->next;
-    return block;
-}
-
 static void served(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
 {
-    struct block *block = block_of(context, request);
-    struct result *result = &block->results[request - block->first];
-    if (first_command < result->first_command)
-        result->first_command = first_command;
-    if (completed > result->completed)
-        result->completed = completed;
-    block->served++;
+    struct running *running = context;
+    dram_blocks_served(&running->blocks, request, first_command, completed);
 }
 
 static void use_command(void *context, const struct pim_dram_record *record)
@@ -70,49 +40,28 @@ static void keep_command(void *context, const struct pim_dram_record *record)
     dram_log_add(&running->log, record);
 }
 
-/* Blocks that are complete, the oldest first: into the log of requests and the latencies. */
-static enum pim_status retire(struct running *running, struct pim_error *error)
+/* A block that is done with: into the log of requests and the latencies. */
+static enum pim_status take_block(void *context, const struct dram_block *block,
+                                  const struct dram_payload *payload, struct pim_error *error)
 {
+    struct running *running = context;
     const struct dram_run_outputs *outputs = running->outputs;
-    struct block *block;
-    while ((block = running->oldest) != NULL && block->served == block->accesses) {
-        for (size_t i = 0; i < block->count; i++) {
-            const struct result *result = &block->results[i];
-            const struct dram_served one = {block->first + i, &block->requests[i], block->arrived[i],
-                                            result->first_command, result->completed};
-            if (!dram_latencies_add(block->requests[i].write ? &running->writes : &running->reads,
-                                    one.completed - one.arrived))
-                return pim_fail(error, PIM_NO_MEMORY, "out of memory for latencies");
-            if (outputs->served)
-                outputs->served(outputs->context, &one);
-        }
-        running->oldest = block->next;
-        if (running->newest == block)
-            running->newest = NULL;
-        block->next = running->spare;
-        running->spare = block;
+    for (size_t i = 0; i < block->count; i++) {
+        const struct dram_result *result = &payload->results[i];
+        const struct dram_served one = {block->first + i, &payload->requests[i], payload->arrived[i],
+                                        result->first_command, result->completed};
+        if (!dram_latencies_add(one.request->write ? &running->writes : &running->reads,
+                                one.completed - one.arrived))
+            return pim_fail(error, PIM_NO_MEMORY, "out of memory for latencies");
+        if (outputs->served)
+            outputs->served(outputs->context, &one);
     }
     return PIM_OK;
 }
 
-/* An empty block behind the others. */
-static struct block *add_block(struct running *running)
+static enum pim_status retire(struct running *running, struct pim_error *error)
 {
-    struct block *block = running->spare;
-    if (block)
-        running->spare = block->next;
-    else if (!(block = malloc(sizeof *block)))
-        return NULL;
-    block->next = NULL;
-    block->first = running->run->requests;
-    block->count = 0;
-    block->accesses = block->served = 0;
-    if (running->newest)
-        running->newest->next = block;
-    else
-        running->oldest = block;
-    running->newest = block;
-    return block;
+    return dram_blocks_retire(&running->blocks, running, take_block, error);
 }
 
 static double cpu_seconds(void)
@@ -128,20 +77,19 @@ static enum pim_status serve(struct running *running, struct pim_dram_memory *me
 {
     struct dram_run *run = running->run;
     for (;;) {
-        struct block *block = add_block(running);
+        struct dram_block *block = dram_blocks_add(&running->blocks, run->requests, error);
         if (!block)
-            return pim_fail(error, PIM_NO_MEMORY, "out of memory for %d requests", BLOCK);
-        if (dram_source_next(source, block->requests, BLOCK, &block->count, error) != PIM_OK)
             return error->status;
-        for (size_t i = 0; i < block->count; i++) {
-            block->results[i] = (struct result){UINT64_MAX, 0};
+        struct dram_payload *payload = block->payload;
+        if (dram_source_next(source, payload->requests, DRAM_BLOCK, &block->count, error) != PIM_OK)
+            return error->status;
+        for (size_t i = 0; i < block->count; i++)
             block->accesses +=
-                pim_dram_request_accesses(&block->requests[i], &running->configuration->mapping);
-        }
+                pim_dram_request_accesses(&payload->requests[i], &running->configuration->mapping);
         if (block->count == 0)
             return PIM_OK;
         const double start = cpu_seconds();
-        (void)pim_dram_memory_serve(memory, block->requests, block->count, block->first, block->arrived);
+        (void)pim_dram_memory_serve(memory, payload->requests, block->count, block->first, payload->arrived);
         run->cpu_seconds += cpu_seconds() - start;
         run->bytes += block->accesses * running->configuration->specification.organization.access_bytes;
         run->requests += block->count;
@@ -192,20 +140,15 @@ static enum pim_status finish(struct running *running, struct pim_dram_memory *m
     return running->use.check ? judge(running, error) : PIM_OK;
 }
 
-static void destroy_blocks(struct block *block)
-{
-    while (block) {
-        struct block *next = block->next;
-        free(block);
-        block = next;
-    }
-}
-
 enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_configuration *configuration,
                                  struct dram_source *source, const struct dram_run_outputs *outputs,
                                  struct pim_error *error)
 {
-    struct running running = {.run = run, .configuration = configuration, .outputs = outputs, .error = error};
+    struct running running = {.run = run,
+                              .configuration = configuration,
+                              .outputs = outputs,
+                              .blocks.ordered = outputs->served != NULL,
+                              .error = error};
     const bool commands = outputs->commands || outputs->check;
     const bool several = configuration->specification.organization.channels > 1;
     const struct pim_dram_sink sink = {&running, served,
@@ -226,8 +169,7 @@ enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_con
     if (status == PIM_OK)
         status = finish(&running, memory, error);
     pim_dram_memory_destroy(memory);
-    destroy_blocks(running.oldest);
-    destroy_blocks(running.spare);
+    dram_blocks_terminate(&running.blocks);
     dram_latencies_terminate(&running.reads);
     dram_latencies_terminate(&running.writes);
     dram_log_terminate(&running.log);

@@ -1,13 +1,11 @@
 #include "tools/command/dram/tensor.h"
 
-#include "sim/arena.h"
 #include "tools/command/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { AXES = 4, REQUEST_BYTES_MAX = 1 << 30 };
-#define REQUESTS_MAX (UINT64_C(1) << 28)
 
 static const char *const axes[AXES] = {"batches", "channels", "rows", "columns"};
 
@@ -106,68 +104,54 @@ enum pim_status dram_tensor_parse(const struct dram_tensor *tensor, struct pim_l
     return PIM_OK;
 }
 
-struct building {
-    struct dram_list *list;
-    size_t capacity;
-    uint64_t access; /* bytes */
-    uint64_t next;   /* column accesses below this one are made */
-    bool write;
-};
-
-/* The accesses of one piece that the pieces before have not made; neighbours become one request. */
-static enum pim_status add_piece(struct building *b, uint64_t address, uint64_t bytes,
-                                 struct pim_error *error)
-{
-    uint64_t at = address / b->access > b->next ? address / b->access : b->next;
-    const uint64_t end = (address + bytes - 1) / b->access + 1;
-    const uint64_t most = REQUEST_BYTES_MAX / b->access;
-    while (at < end) {
-        const uint64_t count = end - at < most ? end - at : most;
-        struct dram_list *list = b->list;
-        struct pim_dram_request *items =
-            list->count < REQUESTS_MAX
-                ? pim_array_grow(list->items, &b->capacity, list->count + 1, sizeof *list->items)
-                : NULL;
-        if (!items)
-            return pim_fail(error, PIM_NO_MEMORY, "out of memory for the requests of the window");
-        list->items = items;
-        items[list->count++] =
-            (struct pim_dram_request){0, at * b->access, (uint32_t)(count * b->access), b->write};
-        at += count;
-    }
-    b->next = end;
-    return PIM_OK;
-}
-
-enum pim_status dram_tensor_list(struct dram_list *list, const struct dram_tensor *tensor,
-                                 const struct pim_dram_configuration *configuration,
-                                 struct pim_layout_cost *cost, struct pim_error *error)
+enum pim_status dram_tensor_start(struct dram_tensor_walk *walk, const struct dram_tensor *tensor,
+                                  const struct pim_dram_configuration *configuration,
+                                  struct pim_layout_cost *cost, struct pim_error *error)
 {
     const struct pim_dram_organization *organization = &configuration->specification.organization;
-    struct pim_layout layout = {0};
+    struct pim_layout *layout = &walk->layout;
     struct pim_layout_window window = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
-    *list = (struct dram_list){NULL, 0};
-    if (dram_tensor_parse(tensor, &layout, &window, error) != PIM_OK)
+    *walk = (struct dram_tensor_walk){.access = organization->access_bytes, .write = tensor->write};
+    if (dram_tensor_parse(tensor, layout, &window, error) != PIM_OK)
         return error->status;
-    if (layout.address + pim_layout_bytes(&layout) > configuration->mapping.capacity)
+    if (layout->address + pim_layout_bytes(layout) > configuration->mapping.capacity)
         return pim_fail(error, PIM_BAD_INPUT,
                         "--tensor: it ends in byte %llu, and the memory has %llu: give a smaller tensor or "
                         "--address",
-                        (unsigned long long)(layout.address + pim_layout_bytes(&layout)),
+                        (unsigned long long)(layout->address + pim_layout_bytes(layout)),
                         (unsigned long long)configuration->mapping.capacity);
-    struct building building = {.list = list, .access = organization->access_bytes, .write = tensor->write};
-    struct pim_layout_cursor cursor;
-    struct pim_layout_burst burst;
-    enum pim_status status = PIM_OK;
-    pim_layout_first(&cursor, &layout, &window);
-    while (status == PIM_OK && pim_layout_next(&cursor, &burst))
-        for (uint64_t i = 0; status == PIM_OK && i < burst.count; i++)
-            status = add_piece(&building, burst.address + i * burst.stride, burst.bytes, error);
-    if (status != PIM_OK) {
-        dram_list_terminate(list);
-        return status;
-    }
-    pim_layout_count(&layout, &window, organization->access_bytes,
+    pim_layout_first(&walk->cursor, layout, &window);
+    pim_layout_count(layout, &window, organization->access_bytes,
                      organization->access_bytes * organization->columns, cost);
     return PIM_OK;
+}
+
+/* The accesses of the next piece that the pieces before have not made. */
+static bool next_piece(struct dram_tensor_walk *walk)
+{
+    while (walk->at == walk->end) {
+        if (walk->piece == walk->burst.count) {
+            if (!pim_layout_next(&walk->cursor, &walk->burst))
+                return false;
+            walk->piece = 0;
+        }
+        const uint64_t address = walk->burst.address + walk->piece++ * walk->burst.stride;
+        const uint64_t first = address / walk->access;
+        const uint64_t end = (address + walk->burst.bytes - 1) / walk->access + 1;
+        walk->at = first > walk->end ? first : walk->end;
+        walk->end = end;
+    }
+    return true;
+}
+
+bool dram_tensor_next(struct dram_tensor_walk *walk, struct pim_dram_request *request)
+{
+    if (!next_piece(walk))
+        return false;
+    const uint64_t most = REQUEST_BYTES_MAX / walk->access, left = walk->end - walk->at;
+    const uint64_t count = left < most ? left : most;
+    *request =
+        (struct pim_dram_request){0, walk->at * walk->access, (uint32_t)(count * walk->access), walk->write};
+    walk->at += count;
+    return true;
 }

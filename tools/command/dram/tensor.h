@@ -2,7 +2,8 @@
 #ifndef PIMSIM_TOOLS_COMMAND_DRAM_TENSOR_H
 #define PIMSIM_TOOLS_COMMAND_DRAM_TENSOR_H
 
-#include "tools/command/dram/list.h"
+#include "models/dram/memory.h"
+#include "models/dram/standard/schema.h"
 #include "traces/layout.h"
 
 #define DRAM_LAYOUT_NAMES "bchw|bhwc|bchw_g"
@@ -65,13 +66,25 @@ struct dram_tensor {
 enum pim_status dram_tensor_parse(const struct dram_tensor *tensor, struct pim_layout *layout,
                                   struct pim_layout_window *window, struct pim_error *error);
 
+/* The requests of a window that are still to come. */
+struct dram_tensor_walk {
+    struct pim_layout layout;
+    struct pim_layout_cursor cursor; /* of `layout`: a walk does not move in memory */
+    struct pim_layout_burst burst;
+    uint64_t piece;   /* of the burst, the next one */
+    uint64_t at, end; /* column accesses of the present piece that are not made yet */
+    uint64_t access;  /* bytes of one */
+    bool write;
+};
+
+/* `cost`: what the requests amount to if addresses that follow one another lie in one row. */
+enum pim_status dram_tensor_start(struct dram_tensor_walk *walk, const struct dram_tensor *tensor,
+                                  const struct pim_dram_configuration *configuration,
+                                  struct pim_layout_cost *cost, struct pim_error *error);
 /*
- * The requests of the window, all handed over in cycle 0 or as soon as they are accepted: each is a run of
- * column accesses with consecutive addresses, and every column is accessed once. `cost`: what they amount to
- * if addresses that follow one another lie in one row.
+ * The next request; false at the end. All are handed over in cycle 0 or as soon as they are accepted: each is
+ * a run of column accesses with consecutive addresses, and every column is accessed once.
  */
-enum pim_status dram_tensor_list(struct dram_list *list, const struct dram_tensor *tensor,
-                                 const struct pim_dram_configuration *configuration,
-                                 struct pim_layout_cost *cost, struct pim_error *error);
+bool dram_tensor_next(struct dram_tensor_walk *walk, struct pim_dram_request *request);
 
 #endif
