@@ -54,6 +54,8 @@ static void put_move(struct pim_json *json, const struct bitserial_task *task,
     pim_json_put_text(json, "reach", pim_bitserial_reach_text(task->transfer.reach));
     pim_json_put_count(json, "rows", task->transfer.rows);
     pim_json_put_count(json, "pairs", task->transfer.pairs);
+    if (task->transfer.reach == PIM_BITSERIAL_REACH_COLUMN)
+        pim_json_put_count(json, "shift", task->transfer.shift);
     pim_json_put_count(json, "bytes", cost->bytes);
     pim_json_put_count(json, "cycles", cost->cycles);
     pim_json_put_real(json, "nanoseconds", outcome->nanoseconds);
@@ -141,6 +143,8 @@ static void print_move(FILE *file, const struct bitserial_task *task, const stru
             " cycles (%.6g ns), %" PRIu64 " bytes\n",
             task->memory, task->transfer.rows, pim_bitserial_reach_text(task->transfer.reach),
             task->transfer.pairs, cost->cycles, outcome->nanoseconds, cost->bytes);
+    if (task->transfer.shift > 0)
+        fprintf(file, "by %" PRIu32 " columns, which costs what any distance does\n", task->transfer.shift);
     fprintf(file, "at the bandwidths alone: %" PRIu64 " cycles\n", cost->paper_cycles);
     dram_print_commands(NULL, cost->commands, file);
     dram_print_energy(&cost->energy, file);
