@@ -4,13 +4,14 @@
 #include "sim/arena.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum pim_status pim_behaviour_initialize(struct pim_behaviour *behaviour,
                                          const struct pim_conflict_mesh *mesh, struct pim_error *error)
 {
-    *behaviour = (struct pim_behaviour){.mesh = *mesh};
+    *behaviour = (struct pim_behaviour){.mesh = *mesh, .made_end_ns = (double)NAN};
     behaviour->router = calloc((size_t)pim_conflict_routers(mesh) + 1, sizeof *behaviour->router);
     return behaviour->router
                ? PIM_OK

@@ -33,6 +33,7 @@ struct pim_operation_list {
 struct pim_behaviour {
     struct pim_conflict_mesh mesh;
     struct pim_operation_list *router; /* by router; NULL while the mesh is 0 x 0 */
+    double made_end_ns;                /* end of the run that made them; NaN: not known */
 };
 
 /* Empty tables; PIM_NO_MEMORY. */

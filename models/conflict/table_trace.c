@@ -5,8 +5,13 @@
 #include "traces/file/writer.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The configuration of a trace that has tables alone: when the run that made them ended. */
+#define MADE_END "made_end_ns = "
 
 static enum pim_status write_router(struct pim_trace_writer *writer, uint32_t router,
                                     const struct pim_operation_list *list, struct pim_error *error)
@@ -41,11 +46,14 @@ enum pim_status pim_behaviour_put(const struct pim_behaviour *behaviour, struct 
 enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const char *path,
                                     const char *network, const char *mapping, struct pim_error *error)
 {
+    char made[64] = "";
+    if (!isnan(behaviour->made_end_ns))
+        (void)snprintf(made, sizeof made, MADE_END "%.17g;\n", behaviour->made_end_ns);
     uint32_t routers = pim_conflict_routers(&behaviour->mesh);
     const struct pim_trace_description description = {.family = "conflict",
                                                       .network = network,
                                                       .mapping = mapping,
-                                                      .configuration = "",
+                                                      .configuration = made,
                                                       .width = behaviour->mesh.width,
                                                       .height = behaviour->mesh.height,
                                                       .units = routers};
@@ -86,6 +94,19 @@ static enum pim_status read_router(struct pim_behaviour *behaviour, uint32_t rou
     return PIM_OK;
 }
 
+/* The end that stands in the configuration; NaN where there is none. */
+static enum pim_status read_made_end(const char *configuration, double *end, struct pim_error *error)
+{
+    *end = (double)NAN;
+    if (strncmp(configuration, MADE_END, strlen(MADE_END)) != 0)
+        return PIM_OK;
+    char *behind;
+    *end = strtod(configuration + strlen(MADE_END), &behind);
+    return *behind == ';' && isfinite(*end) && *end >= 0
+               ? PIM_OK
+               : pim_fail(error, PIM_BAD_INPUT, "%.60s: a time of 0 ns or later is expected", configuration);
+}
+
 enum pim_status pim_behaviour_take(struct pim_behaviour *behaviour, const struct pim_trace *trace,
                                    struct pim_error *error)
 {
@@ -99,6 +120,8 @@ enum pim_status pim_behaviour_take(struct pim_behaviour *behaviour, const struct
                         "are needed",
                         description->family, pim_trace_behaviour_routers(trace));
     enum pim_status status = pim_behaviour_initialize(behaviour, &mesh, error);
+    if (status == PIM_OK)
+        status = read_made_end(description->configuration, &behaviour->made_end_ns, error);
     for (uint32_t i = 0; status == PIM_OK && i < pim_trace_behaviour_routers(trace); i++) {
         uint32_t router, count;
         const struct pim_trace_behaviour *entries = pim_trace_behaviour(trace, i, &router, &count);

@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,13 +72,26 @@ static enum pim_status take_latency(const struct pim_csv_reader *reader, double 
         (array) = grown;                                                                                     \
     } while (0)
 
+enum pim_status conflict_graph_row(const struct pim_csv_reader *reader, size_t column, uint64_t next,
+                                   struct pim_error *error)
+{
+    uint64_t value;
+    char rule[96];
+    if (pim_csv_count(reader, column, 0, UINT32_MAX, &value, error) != PIM_OK)
+        return error->status;
+    if (value == next)
+        return PIM_OK;
+    (void)snprintf(rule, sizeof rule, "rows stand in the order of their numbers: %" PRIu64 " is next", next);
+    return pim_csv_refuse(reader, column, rule, error);
+}
+
 static enum pim_status take_node(struct rows *rows, const struct pim_csv_reader *reader,
                                  struct pim_error *error)
 {
-    uint64_t value, layer, steps, bits;
+    uint64_t layer, steps, bits;
     if (rows->nodes == PIM_TASK_NODES)
         return pim_csv_refuse(reader, NODE, "a graph has at most 65536 nodes", error);
-    if (pim_csv_count(reader, NODE, rows->nodes, rows->nodes, &value, error) != PIM_OK ||
+    if (conflict_graph_row(reader, NODE, rows->nodes, error) != PIM_OK ||
         pim_csv_count(reader, LAYER, 0, UINT32_MAX, &layer, error) != PIM_OK ||
         pim_csv_count(reader, STEPS, 1, PIM_TASK_STEPS, &steps, error) != PIM_OK ||
         pim_csv_count(reader, OUTPUT_BITS, 1, PIM_TASK_BITS, &bits, error) != PIM_OK)
@@ -106,11 +120,11 @@ static enum pim_status take_node(struct rows *rows, const struct pim_csv_reader 
 static enum pim_status take_edge(struct rows *rows, const struct pim_csv_reader *reader,
                                  struct pim_error *error)
 {
-    uint64_t value, from, to, packets, bits, total;
+    uint64_t from, to, packets, bits, total;
     assert(rows->nodes > 0 && rows->node && rows->output_bits); /* nodes are read before edges */
     if (rows->edges == PIM_TASK_EDGES)
         return pim_csv_refuse(reader, EDGE, "a graph has at most 1048576 edges", error);
-    if (pim_csv_count(reader, EDGE, rows->edges, rows->edges, &value, error) != PIM_OK ||
+    if (conflict_graph_row(reader, EDGE, rows->edges, error) != PIM_OK ||
         pim_csv_count(reader, FROM, 0, rows->nodes - 1, &from, error) != PIM_OK ||
         pim_csv_count(reader, TO, 0, rows->nodes - 1, &to, error) != PIM_OK ||
         pim_csv_count(reader, PACKETS, rows->node[from].steps, rows->node[from].steps, &packets, error) !=

@@ -42,8 +42,8 @@ static enum pim_status take_layer(const struct pim_csv_reader *reader, const str
                                   uint32_t index, struct layer *layer, struct pim_error *error)
 {
     static const char *const types[] = {"conv", "pooling", "fc", "element_sum"};
-    uint64_t value;
-    if (pim_csv_count(reader, columns->layer, index, index, &value, error) != PIM_OK)
+    uint64_t value = 0;
+    if (conflict_graph_row(reader, columns->layer, index, error) != PIM_OK)
         return error->status;
     size_t type = 0;
     while (type < 4 && strcmp(pim_csv_text(reader, columns->type), types[type]) != 0)

@@ -9,3 +9,6 @@ pimsim_test(test_conflict_long
   LINK pimsim_conflict
   LABEL long
   SUITES matrix)
+# The command as it is called.
+add_test(NAME tasks.command COMMAND ${conflict}/command $<TARGET_FILE:pimsim> ${PROJECT_SOURCE_DIR}/tests/data/conflict)
+set_tests_properties(tasks.command PROPERTIES LABELS quick TIMEOUT 600 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

@@ -8,6 +8,7 @@
 #include "sim/output/json.h"
 #include "sim/output/output.h"
 #include "tools/command/command.h"
+#include "tools/command/noc/tasks_request.h"
 #include "tools/command/options.h"
 
 #include <inttypes.h>
@@ -16,15 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct request {
-    struct pim_conflict_options options;
-    const char *tasks, *mapping, *mappings, *mesh, *table, *make_table, *log, *stats;
-    unsigned switching, routing, arbiter, tie_break, count, arithmetic, format;
-    uint64_t images, input_bits, output_bits, router_packets, slack, seed;
-    double detour, perturb_percent;
-    bool reproducible, quiet;
-};
 
 /* Everything of a run that has to be given back. */
 struct run {
@@ -142,6 +134,13 @@ static enum pim_status write_json(FILE *file, const struct run *run, struct pim_
         pim_json_put_real(json, "read_nj", memories.read_nj);
         pim_json_end(json);
     }
+    if (request->table) {
+        const double made = run->table.made_end_ns, end = run->result.end_ns;
+        pim_json_begin_object(json, "made_by");
+        pim_json_put_real(json, "end_ns", made);
+        pim_json_put_real(json, "end_ratio", made > 0 ? end / made : (double)NAN);
+        pim_json_end(json);
+    }
     pim_json_begin_object(json, "simulator");
     pim_json_put_text(json, "version", PIMSIM_VERSION);
     pim_json_put_count(json, "events", run->result.events);
@@ -161,6 +160,19 @@ static enum pim_status write_json(FILE *file, const struct run *run, struct pim_
     return status;
 }
 
+/* The end of a replay beside that of the run that made its table. */
+static void print_made_by(FILE *file, const struct run *run)
+{
+    const double made = run->table.made_end_ns, end = run->result.end_ns;
+    if (isnan(made))
+        fputs("\nmade by              a run whose end the table does not say\n", file);
+    else if (made == end)
+        fprintf(file, "\nmade by              a run that ends at %.9g ns, as this one does\n", made);
+    else
+        fprintf(file, "\nmade by              a run that ends at %.9g ns: this one takes %.4f of its time\n",
+                made, made > 0 ? end / made : (double)INFINITY);
+}
+
 static enum pim_status write_report(const struct run *run, struct pim_error *error)
 {
     struct pim_output *output;
@@ -172,6 +184,8 @@ static enum pim_status write_report(const struct run *run, struct pim_error *err
     }
     if (run->request->format == 0) {
         pim_conflict_report_text(pim_output_file(output), run->graph, &run->request->options, &run->result);
+        if (run->request->table)
+            print_made_by(pim_output_file(output), run);
         if (run->made.router) {
             const struct pim_behaviour_size size = pim_behaviour_measure(&run->made);
             fprintf(pim_output_file(output),
@@ -207,6 +221,9 @@ enum pim_status tasks_parse_mesh(const char *text, struct pim_conflict_mesh *mes
 static enum pim_status take_options(struct request *request, struct pim_error *error)
 {
     struct pim_conflict_options *options = &request->options;
+    if (tasks_check_effects(request, error) != PIM_OK)
+        return error->status;
+    tasks_set_defaults(request);
     options->switching = (enum pim_switching)request->switching;
     options->routing = (enum pim_conflict_routing)request->routing;
     options->arbiter = (enum pim_conflict_arbiter)request->arbiter;
@@ -269,6 +286,7 @@ static enum pim_status execute(struct run *run, struct request *request, struct 
     if (status == PIM_OK)
         status = pim_conflict_run(run->graph, run->placement, &request->options, &run->result, error);
     if (status == PIM_OK && request->make_table) {
+        run->made.made_end_ns = run->result.end_ns;
         const char *slash = strrchr(run->graph->name, '/');
         status = pim_behaviour_write(&run->made, request->make_table, slash ? slash + 1 : run->graph->name,
                                      request->mapping, error);
@@ -351,7 +369,7 @@ static void terminate(struct run *run)
          .target = &(request).seed,                                                                          \
          .argument = "N",                                                                                    \
          .help = "Seed of --perturb; 1",                                                                     \
-         .maximum = UINT64_MAX},                                                                             \
+         .maximum = UINT64_MAX - 1},                                                                         \
     {                                                                                                        \
         .name = "arithmetic", .kind = OPTION_CHOICE, .target = &(request).arithmetic, .argument = "NAME",    \
         .choices = "rounded|exact",                                                                          \
@@ -477,9 +495,12 @@ static int replay(bool named, int argument_count, char **arguments)
                               .images = 1,
                               .input_bits = 822400,
                               .output_bits = 822400,
-                              .slack = 2,
-                              .detour = 1.8,
-                              .seed = 1};
+                              .arbiter = TASKS_NOT_GIVEN,
+                              .tie_break = TASKS_NOT_GIVEN,
+                              .count = TASKS_NOT_GIVEN,
+                              .slack = TASKS_NO_NUMBER,
+                              .detour = (double)NAN,
+                              .seed = TASKS_NO_NUMBER};
     const struct option_rule rules[] = {OPTION_TASKS(request), OPTIONS_GRAPH(request),
                                         OPTIONS_NETWORK(request), OPTIONS_ADAPTIVE(request),
                                         OPTIONS_RESULT(request)};
