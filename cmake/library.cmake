@@ -14,8 +14,7 @@ add_library(pimsim_static STATIC ${objects})
 add_library(pimsim_shared SHARED ${objects})
 set_target_properties(pimsim_static PROPERTIES EXPORT_NAME static OUTPUT_NAME pimsim)
 set_target_properties(pimsim_shared PROPERTIES EXPORT_NAME shared OUTPUT_NAME pimsim
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  INTERPROCEDURAL_OPTIMIZATION ${PIMSIM_LTO_USED})
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 foreach(library pimsim_static pimsim_shared)
   set_target_properties(${library} PROPERTIES LINKER_LANGUAGE C
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)

@@ -39,7 +39,11 @@ struct pim_error {
 #if defined(__GNUC__)
 #define PIM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define PIM_NOINLINE __attribute__((noinline))
+#ifdef PIMSIM_SANITIZED /* a check at each access makes the copies large: minutes to compile the router alone */
+#define PIM_ALWAYS_INLINE inline
+#else
 #define PIM_ALWAYS_INLINE inline __attribute__((always_inline))
+#endif
 #define PIM_PREFETCH(address) __builtin_prefetch(address, 1)
 #define PIM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define PIM_UNLIKELY(x) __builtin_expect(!!(x), 0)

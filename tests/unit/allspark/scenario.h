@@ -101,6 +101,7 @@ uint64_t cycles_of(const struct pim_allspark_plan *plan);
 Suite *layout_suite(void);
 Suite *plan_suite(void);
 Suite *dataflow_suite(void);
+Suite *dataflow_long_suite(void);
 Suite *volumes_suite(void);
 Suite *real_suite(void);
 Suite *exchange_suite(void);

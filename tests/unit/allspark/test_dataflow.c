@@ -531,27 +531,40 @@ START_TEST(far_regions_compute_the_network)
 }
 END_TEST
 
+/* Loops over the small networks, of which the first `networks` are tried. */
+static TCase *loops(const char *name, int networks)
+{
+    TCase *tests = tcase_create(name);
+    tcase_add_loop_test(tests, all_partitions_compute_the_network, 0, networks);
+    tcase_add_loop_test(tests, other_arrays_compute_the_network, 0, networks);
+    tcase_add_loop_test(tests, large_buffers_compute_the_network, 0, networks);
+    tcase_add_loop_test(tests, copies_compute_the_network, 0, networks);
+    tcase_add_loop_test(tests, chunks_compute_the_network, 0, networks);
+    tcase_add_loop_test(tests, batches_compute_the_network, 0, networks);
+    tcase_add_loop_test(tests, blocks_of_rows_compute_the_network, 0, networks);
+    return tests;
+}
+
 Suite *dataflow_suite(void)
 {
     Suite *suite = suite_create("dataflow");
     TCase *tests = tcase_create("dataflow");
-    tcase_add_loop_test(tests, fixed_schemes_compute_the_network, 0, SMALL_NETWORKS);
-    tcase_add_loop_test(tests, all_partitions_compute_the_network, 0, SMALL_NETWORKS);
-    tcase_add_loop_test(tests, other_arrays_compute_the_network, 0, SMALL_NETWORKS);
-    tcase_add_loop_test(tests, large_buffers_compute_the_network, 0, SMALL_NETWORKS);
+    tcase_add_loop_test(tests, fixed_schemes_compute_the_network, 0, PIM_CASES(SMALL_NETWORKS));
     tcase_add_test(tests, a_class_token_alone);
     tcase_add_test(tests, stages_differ);
     tcase_add_loop_test(tests, branches_of_global_attention_compute_the_network, 0, 6);
     tcase_add_loop_test(tests, far_regions_compute_the_network, 0, 5);
-    tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, 2 * 9); /* 9: batches */
+    tcase_add_loop_test(tests, mixed_partitions_compute_the_network, 0, PIM_CASES(2 * 9)); /* 9: batches */
     tcase_add_loop_test(tests, layers_of_windows_compute_the_network, 0, 4);
     tcase_add_loop_test(tests, layers_of_stripes_compute_the_network, 0, 2 * 3);
-    tcase_add_loop_test(tests, copies_compute_the_network, 0, SMALL_NETWORKS);
-    tcase_add_loop_test(tests, chunks_compute_the_network, 0, SMALL_NETWORKS);
-    tcase_add_loop_test(tests, batches_compute_the_network, 0, SMALL_NETWORKS);
     suite_add_tcase(suite, tests);
-    TCase *rows = tcase_create("row_blocks");
-    tcase_add_loop_test(rows, blocks_of_rows_compute_the_network, 0, SMALL_NETWORKS);
-    suite_add_tcase(suite, rows);
+    suite_add_tcase(suite, loops("two_networks", PIM_CASES(2)));
+    return suite;
+}
+
+Suite *dataflow_long_suite(void)
+{
+    Suite *suite = suite_create("dataflow_long");
+    suite_add_tcase(suite, loops("all_networks", SMALL_NETWORKS));
     return suite;
 }

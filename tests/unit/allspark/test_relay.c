@@ -290,10 +290,10 @@ Suite *relay_suite(void)
 {
     Suite *suite = suite_create("relay");
     TCase *tests = tcase_create("relay");
-    tcase_add_loop_test(tests, gathered_features_compute_the_network, 0, NETWORKS);
+    tcase_add_loop_test(tests, gathered_features_compute_the_network, 0, PIM_CASES(NETWORKS));
     tcase_add_loop_test(tests, gathered_keys_of_all_compute_the_network, 0, 3);
-    tcase_add_loop_test(tests, bytes_of_each_kind_are_those_needed, 0, NETWORKS);
-    tcase_add_loop_test(tests, full_nodes_gather_in_rounds, 0, 7);
+    tcase_add_loop_test(tests, bytes_of_each_kind_are_those_needed, 0, PIM_CASES(NETWORKS));
+    tcase_add_loop_test(tests, full_nodes_gather_in_rounds, 0, PIM_CASES(7));
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -489,7 +489,7 @@ Suite *volumes_suite(void)
 {
     Suite *suite = suite_create("volumes");
     TCase *tests = tcase_create("volumes");
-    tcase_add_loop_test(tests, volumes_of_small_networks, 0, SMALL_NETWORKS);
+    tcase_add_loop_test(tests, volumes_of_small_networks, 0, PIM_CASES(SMALL_NETWORKS));
     tcase_add_test(tests, volumes_as_printed);
     tcase_add_test(tests, volumes_of_swin_t);
     suite_add_tcase(suite, tests);

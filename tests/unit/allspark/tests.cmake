@@ -12,9 +12,11 @@ pimsim_test(test_allspark
 set_tests_properties(test_allspark.dataflow PROPERTIES COST 100) # begins first
 pimsim_test(test_allspark_long
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/long.c ${CMAKE_CURRENT_LIST_DIR}/scenario.c ${CMAKE_CURRENT_LIST_DIR}/test_real.c
-          ${CMAKE_CURRENT_LIST_DIR}/test_optimum.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_optimum.c ${CMAKE_CURRENT_LIST_DIR}/test_dataflow.c
+          ${CMAKE_CURRENT_LIST_DIR}/machine/machine.c ${CMAKE_CURRENT_LIST_DIR}/machine/machine_compute.c
+          ${CMAKE_CURRENT_LIST_DIR}/reference.c ${CMAKE_CURRENT_LIST_DIR}/placing.c
   LINK pimsim_allspark
-  SUITES others optimum_long
+  SUITES others optimum_long dataflow_long
   LABEL long)
 
 # The command itself.

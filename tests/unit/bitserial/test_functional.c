@@ -318,9 +318,9 @@ Suite *suite_bitserial_functional(void)
 {
     Suite *suite = suite_create("bitserial_functional");
     TCase *cases = tcase_create("bits");
-    tcase_add_loop_test(cases, arithmetic, 1, PIM_BITSERIAL_BITS_MAX + 1);
-    tcase_add_loop_test(cases, reductions, 1, PIM_BITSERIAL_BITS_MAX + 1);
-    tcase_add_loop_test(cases, reram, 1, PIM_RERAM_BITS_MAX + 1);
+    tcase_add_loop_test(cases, arithmetic, 1, PIM_CASES(PIM_BITSERIAL_BITS_MAX + 1));
+    tcase_add_loop_test(cases, reductions, 1, PIM_CASES(PIM_BITSERIAL_BITS_MAX + 1));
+    tcase_add_loop_test(cases, reram, 1, PIM_CASES(PIM_RERAM_BITS_MAX + 1));
     tcase_add_test(cases, results_in_place);
     tcase_add_test(cases, transpositions);
     tcase_add_test(cases, addresses);

@@ -419,8 +419,8 @@ Suite *suite_bitserial_timing(void)
     tcase_add_test(cases, one_bank);
     tcase_add_test(cases, figure_six);
     tcase_add_test(cases, round_robin);
-    tcase_add_loop_test(cases, stepped_channel, 0, 30);
-    tcase_add_loop_test(cases, shortcut, 0, 100);
+    tcase_add_loop_test(cases, stepped_channel, 0, PIM_CASES(30));
+    tcase_add_loop_test(cases, shortcut, 0, PIM_CASES(100));
     tcase_add_loop_test(cases, shortcut_over_refreshes, 1, 9);
     tcase_add_test(cases, long_runs);
     tcase_add_loop_test(cases, checker, 0, 3);

@@ -4,6 +4,7 @@
 #include "tests/unit/core/reference.h"
 #include "tests/unit/core/suites.h"
 #include "tests/unit/core/support.h"
+#include "tests/unit/test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,8 +310,8 @@ Suite *core_property_suite(void)
 {
     Suite *suite = suite_create("core_property");
     TCase *cases = tcase_create("property");
-    tcase_add_loop_test(cases, against_the_reference, 0, PROGRAMS);
-    tcase_add_loop_test(cases, messages_and_determinism, 0, 12);
+    tcase_add_loop_test(cases, against_the_reference, 0, PIM_CASES(PROGRAMS));
+    tcase_add_loop_test(cases, messages_and_determinism, 0, PIM_CASES(12));
     suite_add_tcase(suite, cases);
     return suite;
 }

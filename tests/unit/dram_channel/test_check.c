@@ -3,6 +3,7 @@
 #include "tests/unit/dram_channel/check_runs.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
+#include "tests/unit/test_main.h"
 #include "tools/command/dram/list.h"
 
 #include <check.h>
@@ -620,18 +621,18 @@ Suite *suite_channel_check(void)
     TCase *cases = tcase_create("check");
     int presets = (int)pim_dram_preset_count();
     tcase_add_test(cases, own_rows_are_checked);
-    tcase_add_loop_test(cases, every_constraint_is_checked, 0, 2 * presets);
+    tcase_add_loop_test(cases, every_constraint_is_checked, 0, PIM_CASES(2 * presets));
     tcase_add_test(cases, names_of_jedec);
     tcase_add_loop_test(cases, both_tables_agree, 0, presets);
     tcase_add_loop_test(cases, other_mistakes_are_found, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_loop_test(cases, mistakes_of_the_clock_are_found, 0, sizeof clocked / sizeof clocked[0]);
     tcase_add_loop_test(cases, refreshes_of_the_whole_log, 0, sizeof refreshes / sizeof refreshes[0]);
-    tcase_add_loop_test(cases, runs_violate_nothing, 0, presets);
+    tcase_add_loop_test(cases, runs_violate_nothing, 0, PIM_CASES(presets));
     tcase_add_loop_test(cases, skipping_idle_time_changes_nothing, 0, sizeof idle / sizeof idle[0]);
     tcase_add_test(cases, energy_of_currents);
     tcase_add_test(cases, energy_per_bit);
-    tcase_add_loop_test(cases, stream_bandwidth, 0, sizeof streams / sizeof streams[0]);
-    tcase_add_loop_test(cases, interleaved_bandwidth, 0, presets);
+    tcase_add_loop_test(cases, stream_bandwidth, 0, PIM_CASES(sizeof streams / sizeof streams[0]));
+    tcase_add_loop_test(cases, interleaved_bandwidth, 0, PIM_CASES(presets));
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -3,6 +3,7 @@
 #include "tests/unit/dram_channel/stepped_controller.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
+#include "tests/unit/test_main.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -347,10 +348,10 @@ Suite *suite_channel_stepped(void)
 {
     Suite *suite = suite_create("channel_stepped");
     TCase *cases = tcase_create("random");
-    tcase_add_loop_test(cases, fast_equals_slow, 0, sizeof shapes / sizeof shapes[0]);
+    tcase_add_loop_test(cases, fast_equals_slow, 0, PIM_CASES(sizeof shapes / sizeof shapes[0]));
     tcase_add_loop_test(cases, row_closes_behind_a_cas, 0, 2);
     tcase_add_test(cases, refresh_keeps_away_one_bank);
-    tcase_add_loop_test(cases, ranks_are_like_small_channels, 0, 12);
+    tcase_add_loop_test(cases, ranks_are_like_small_channels, 0, PIM_CASES(12));
     suite_add_tcase(suite, cases);
     return suite;
 }

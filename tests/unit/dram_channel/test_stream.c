@@ -5,6 +5,7 @@
 #include "models/dram/channel/internal.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
+#include "tests/unit/test_main.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -267,7 +268,7 @@ Suite *suite_channel_stream(void)
 {
     Suite *suite = suite_create("channel_stream");
     TCase *cases = tcase_create("runs");
-    tcase_add_loop_test(cases, runs_equal_single_accesses, 0, sizeof shapes / sizeof shapes[0]);
+    tcase_add_loop_test(cases, runs_equal_single_accesses, 0, PIM_CASES(sizeof shapes / sizeof shapes[0]));
     tcase_add_test(cases, a_stream_is_one_event);
     tcase_add_test(cases, renumbering_changes_nothing);
     suite_add_tcase(suite, cases);

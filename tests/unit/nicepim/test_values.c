@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DRAWS = 640, LEAST = 250 };
+enum { DRAWS = 640, TRIED = PIM_CASES(DRAWS), LEAST = PIM_CASES(250) };
 
 static struct pim_estimate_hardware of_file;
 
@@ -222,7 +222,7 @@ START_TEST(random_mappings_compute_the_network)
 {
     unsigned made = 0, reduced = 0, shared = 0, cut[PIM_LOOPS] = {0}, layouts[2] = {0};
     read_hardware();
-    for (uint32_t i = 0; i < DRAWS; i++) {
+    for (uint32_t i = 0; i < TRIED; i++) {
         struct pim_random random;
         struct trial trial;
         pim_random_initialize(&random, 0x76616c756573 + i);

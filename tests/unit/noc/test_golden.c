@@ -19,7 +19,7 @@ Suite *golden_suite(void)
 {
     Suite *suite = suite_create("noc_golden");
     TCase *lists = tcase_create("lists");
-    tcase_add_loop_test(lists, golden_list, 0, 2 * GOLDEN_LISTS);
+    tcase_add_loop_test(lists, golden_list, 0, PIM_CASES(2 * GOLDEN_LISTS));
     suite_add_tcase(suite, lists);
     return suite;
 }

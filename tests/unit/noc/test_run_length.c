@@ -240,11 +240,11 @@ Suite *run_length_suite(void)
 {
     Suite *suite = suite_create("noc_run_length");
     TCase *tests = tcase_create("against stepped routers");
-    tcase_add_loop_test(tests, random_worms, 0, CASES);
-    tcase_add_loop_test(tests, rings_of_neighbours, 0, RINGS);
-    tcase_add_loop_test(tests, short_packets, 0, SHORT);
+    tcase_add_loop_test(tests, random_worms, 0, PIM_CASES(CASES));
+    tcase_add_loop_test(tests, rings_of_neighbours, 0, PIM_CASES(RINGS));
+    tcase_add_loop_test(tests, short_packets, 0, PIM_CASES(SHORT));
     tcase_add_loop_test(tests, large_mesh, 0, 4);
-    tcase_add_loop_test(tests, links_agree_meanwhile, 0, LINKS);
+    tcase_add_loop_test(tests, links_agree_meanwhile, 0, PIM_CASES(LINKS));
     tcase_add_test(tests, cost_does_not_depend_on_length);
     suite_add_tcase(suite, tests);
     return suite;

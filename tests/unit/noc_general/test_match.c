@@ -433,7 +433,7 @@ Suite *match_suite(void)
     tcase_add_test(tests, separable_by_hand);
     tcase_add_test(tests, output_first_by_hand);
     tcase_add_test(tests, wavefront_by_hand);
-    tcase_add_loop_test(tests, matchings, 0, 40);
+    tcase_add_loop_test(tests, matchings, 0, PIM_CASES(40));
     tcase_add_loop_test(tests, mirror_images, 0, 20);
     tcase_add_loop_test(tests, fairness, 0, 4);
     tcase_add_test(tests, arbiters_by_hand);

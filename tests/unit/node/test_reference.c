@@ -7,6 +7,7 @@
 #include "tests/unit/node/reference.h"
 #include "tests/unit/node/suites.h"
 #include "tests/unit/node/support.h"
+#include "tests/unit/test_main.h"
 
 #include "sim/random.h"
 #include "traces/file/writer.h"
@@ -239,7 +240,7 @@ Suite *reference_suite(void)
     Suite *suite = suite_create("reference");
     TCase *tests = tcase_create("reference");
     printf("nodes against the reference: seeds 0x%" PRIx64 " and up\n", seed);
-    tcase_add_loop_test(tests, every_instruction_starts_and_ends_with_the_reference, 0, PROGRAMS);
+    tcase_add_loop_test(tests, every_instruction_starts_and_ends_with_the_reference, 0, PIM_CASES(PROGRAMS));
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -8,6 +8,7 @@
 #include "models/node/shared_memory.h"
 #include "models/system/schema.h"
 #include "tests/unit/node/programs.h"
+#include "tests/unit/test_main.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -320,10 +321,10 @@ Suite *shared_memory_suite(void)
     tcase_add_test(tests, a_load_lasts_as_long_as_from_a_bank);
     tcase_add_loop_test(tests, nodes_take_turns, 0, sizeof pairs / sizeof pairs[0]);
     tcase_add_loop_test(tests, a_late_client_takes_the_turn_of_its_cycle, 0, 16);
-    tcase_add_loop_test(tests, shared_channels_keep_every_invariant, 0, 16);
+    tcase_add_loop_test(tests, shared_channels_keep_every_invariant, 0, PIM_CASES(16));
     tcase_add_test(tests, energy_is_of_the_standard);
     tcase_add_loop_test(tests, what_makes_no_sense_is_refused, 0, sizeof refused / sizeof refused[0]);
-    tcase_add_loop_test(tests, a_channel_of_one_bank_is_a_private_bank, 0, 30);
+    tcase_add_loop_test(tests, a_channel_of_one_bank_is_a_private_bank, 0, PIM_CASES(30));
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -5,6 +5,7 @@
 #include "mappers/pimcomp/segments/segments.h"
 #include "tests/unit/pimcomp/values/functional.h"
 #include "tests/unit/pimcomp/values/nets.h"
+#include "tests/unit/test_main.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -431,7 +432,7 @@ Suite *segments_suite(void)
 {
     Suite *suite = suite_create("segments");
     TCase *tests = tcase_create("segments");
-    tcase_add_loop_test(tests, values_of_random_networks, 0, 12);
+    tcase_add_loop_test(tests, values_of_random_networks, 0, PIM_CASES(12));
     tcase_add_test(tests, wide_layers_in_parts);
     tcase_add_test(tests, grouped_layers_in_parts);
     tcase_add_loop_test(tests, odd_rows_of_weights, 0, 3);
