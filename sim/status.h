@@ -39,7 +39,7 @@ struct pim_error {
 #if defined(__GNUC__)
 #define PIM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define PIM_NOINLINE __attribute__((noinline))
-#ifdef PIMSIM_SANITIZED /* a check at each access makes the copies large: minutes to compile the router alone */
+#ifdef PIMSIM_SANITIZED /* copies with a check at each access take minutes to compile */
 #define PIM_ALWAYS_INLINE inline
 #else
 #define PIM_ALWAYS_INLINE inline __attribute__((always_inline))

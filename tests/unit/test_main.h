@@ -17,8 +17,8 @@ void pimsim_suites(SRunner *runner);
 const char *pimsim_source_path(char *buffer, size_t size, const char *relative);
 
 /*
- * How many of the `count` cases of a loop are tried: under a sanitizer, which takes five to twenty times as long, the
- * first fourth. What they compute does not differ; which code they touch hardly does.
+ * How many of the `count` cases of a loop are tried: under a sanitizer, which takes five to twenty times as
+ * long, the first fourth. What they compute does not differ; which code they touch hardly does.
  */
 #ifdef PIMSIM_SANITIZED
 #define PIM_CASES(count) ((int)(((count) + 3) / 4))
