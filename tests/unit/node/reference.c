@@ -366,7 +366,8 @@ static void advance(struct state *s, uint32_t u)
         any = false;
         fetch(s, u);
         for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
-            any = try_head(s, u, (enum pim_engine)engine) || any;
+            while (try_head(s, u, (enum pim_engine)engine))
+                any = true;
     } while (any);
 }
 

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PROGRAMS = 60, ITEMS = 70 };
+enum { PROGRAMS = 300, ITEMS = 70 };
 
 static const uint64_t seed = UINT64_C(0x6e6f64657374);
 
