@@ -197,13 +197,14 @@ static bool attempt(enum small_network which, const struct pim_estimate_hardware
 
 START_TEST(fixed_schemes_compute_the_network)
 {
+    const int which = PIM_CASE(_i);
     static const enum pim_allspark_scheme schemes[] = {PIM_ALLSPARK_AUTOMATIC, PIM_ALLSPARK_BRANCH,
                                                        PIM_ALLSPARK_PATCH, PIM_ALLSPARK_HEAD};
     const struct pim_estimate_hardware hardware = small_hardware(4, 4);
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
         for (uint32_t ring = 0; ring <= 4; ring += 4) {
             const struct pim_allspark_options options = fixed(schemes[i], ring);
-            ck_assert(attempt((enum small_network)_i, &hardware, &options));
+            ck_assert(attempt((enum small_network)which, &hardware, &options));
         }
 }
 END_TEST
@@ -282,6 +283,7 @@ END_TEST
    classifier behind several partitions. */
 START_TEST(mixed_partitions_compute_the_network)
 {
+    const int which = PIM_CASE(_i);
     static const struct {
         enum small_network network;
         uint32_t width, height, ring, chunks;
@@ -349,20 +351,22 @@ START_TEST(mixed_partitions_compute_the_network)
          {{.u = 4, .v = 3, .layers = 2}, {.u = 2, .v = 2}}},
     };
     struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT};
-    const struct pim_estimate_hardware hardware = small_hardware(cases[_i % 9].width, cases[_i % 9].height);
-    options.ring = cases[_i % 9].ring;
-    options.chunks = cases[_i % 9].chunks;
-    options.batch = _i < 9 ? 1 : 2;
+    const struct pim_estimate_hardware hardware =
+        small_hardware(cases[which % 9].width, cases[which % 9].height);
+    options.ring = cases[which % 9].ring;
+    options.chunks = cases[which % 9].chunks;
+    options.batch = which < 9 ? 1 : 2;
     for (uint32_t i = 0; i < 3; i++) {
-        options.list[0][i] = cases[_i % 9].first[i];
-        options.list[1][i] = cases[_i % 9].second[i];
-        options.lists[0] += cases[_i % 9].first[i].u > 0;
-        options.lists[1] += cases[_i % 9].second[i].u > 0;
+        options.list[0][i] = cases[which % 9].first[i];
+        options.list[1][i] = cases[which % 9].second[i];
+        options.lists[0] += cases[which % 9].first[i].u > 0;
+        options.lists[1] += cases[which % 9].second[i].u > 0;
     }
     options.explicit_count = options.lists[1] > 0 ? 2 : 1;
     struct scenario scenario;
     struct pim_error error = {0};
-    bool made = scenario_make(&scenario, small_network(cases[_i % 9].network), &hardware, &options, &error);
+    bool made =
+        scenario_make(&scenario, small_network(cases[which % 9].network), &hardware, &options, &error);
     ck_assert_msg(made, "%s", error.text);
     ck_assert_uint_gt(scenario.plan.stage[0].partitions + scenario.plan.stage[1].partitions, 2);
     scenario_prove(&scenario);

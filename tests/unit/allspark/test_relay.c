@@ -43,6 +43,7 @@ static bool attempt(enum small_network which, const struct pim_estimate_hardware
 
 START_TEST(gathered_features_compute_the_network)
 {
+    const int which = PIM_CASE(_i);
     static const struct {
         uint32_t width, height, u, v, ring, batch;
     } cases[] = {{4, 4, 1, 1, 0, 1}, {4, 4, 3, 2, 0, 1}, {4, 4, 2, 1, 4, 1}, {5, 3, 2, 1, 0, 1},
@@ -52,11 +53,11 @@ START_TEST(gathered_features_compute_the_network)
         const struct pim_estimate_hardware hardware = small_hardware(cases[i].width, cases[i].height);
         struct pim_allspark_options options = gathered(partition(cases[i].u, cases[i].v, cases[i].ring));
         options.batch = cases[i].batch;
-        proven += attempt(networks[_i], &hardware, &options);
+        proven += attempt(networks[which], &hardware, &options);
     }
     const struct pim_estimate_hardware hardware = small_hardware(4, 4);
     const struct pim_allspark_options best = gathered(fixed(PIM_ALLSPARK_AUTOMATIC, 0));
-    ck_assert(attempt(networks[_i], &hardware, &best));
+    ck_assert(attempt(networks[which], &hardware, &best));
     ck_assert_uint_ge(proven, 5);
 }
 END_TEST
@@ -197,6 +198,7 @@ static void check_messages(const struct pim_allspark_plan *plan, const struct pi
    trace has these bytes under these names. */
 START_TEST(bytes_of_each_kind_are_those_needed)
 {
+    const int which = PIM_CASE(_i);
     static const uint32_t shapes[][2] = {{1, 1}, {2, 2}, {3, 1}, {2, 3}};
     uint64_t all[PIM_MESSAGES] = {0};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
@@ -204,7 +206,7 @@ START_TEST(bytes_of_each_kind_are_those_needed)
         struct pim_error error = {0};
         const struct pim_estimate_hardware hardware = small_hardware(4, 4);
         const struct pim_allspark_options options = gathered(partition(shapes[i][0], shapes[i][1], 0));
-        if (!scenario_make(&scenario, small_network(networks[_i]), &hardware, &options, &error))
+        if (!scenario_make(&scenario, small_network(networks[which]), &hardware, &options, &error))
             continue;
         uint64_t once[PIM_MESSAGES] = {0}, sent[PIM_MESSAGES] = {0}, received[PIM_MESSAGES] = {0};
         each_exchange(&scenario.plan, check_messages, once);
@@ -257,6 +259,7 @@ static uint64_t least_memory(enum small_network which, const struct pim_allspark
 /* Where the memory of the node is nearly full the exchange goes in rounds, and computes the same. */
 START_TEST(full_nodes_gather_in_rounds)
 {
+    const int which = PIM_CASE(_i);
     static const struct {
         enum small_network network;
         uint32_t width, height, u, v, batch;
@@ -265,16 +268,16 @@ START_TEST(full_nodes_gather_in_rounds)
                  {SMALL_FOCAL, 2, 2, 2, 2, 2, true},      {SMALL_FOCAL, 4, 4, 3, 1, 1, true},
                  {SMALL_ODD_CSWIN, 4, 4, 2, 2, 1, false}, {SMALL_NEAR_FOCAL, 4, 4, 1, 2, 2, true},
                  {SMALL_ODD_TWINS, 4, 2, 2, 2, 1, false}};
-    struct pim_estimate_hardware hardware = small_hardware(cases[_i].width, cases[_i].height);
-    struct pim_allspark_options options = gathered(partition(cases[_i].u, cases[_i].v, 0));
-    options.batch = cases[_i].batch;
-    uint64_t least = least_memory(cases[_i].network, &options, &hardware);
+    struct pim_estimate_hardware hardware = small_hardware(cases[which].width, cases[which].height);
+    struct pim_allspark_options options = gathered(partition(cases[which].u, cases[which].v, 0));
+    options.batch = cases[which].batch;
+    uint64_t least = least_memory(cases[which].network, &options, &hardware);
     uint32_t most = 0;
     for (uint64_t more = 0; more <= 512; more += 128) {
         struct scenario scenario;
         struct pim_error error = {0};
         hardware.memory_bytes = least + more;
-        if (!scenario_make(&scenario, small_network(cases[_i].network), &hardware, &options, &error)) {
+        if (!scenario_make(&scenario, small_network(cases[which].network), &hardware, &options, &error)) {
             ck_assert_msg(strstr(error.text, "no room to gather") != NULL, "%s", error.text);
             continue;
         }
@@ -282,7 +285,7 @@ START_TEST(full_nodes_gather_in_rounds)
         scenario_prove(&scenario);
         scenario_end(&scenario);
     }
-    ck_assert_uint_ge(most, cases[_i].rounds ? 2 : 1);
+    ck_assert_uint_ge(most, cases[which].rounds ? 2 : 1);
 }
 END_TEST
 

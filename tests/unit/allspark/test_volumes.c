@@ -417,13 +417,15 @@ static void check_volumes(const struct scenario *scenario)
 
 START_TEST(volumes_of_small_networks)
 {
+    const int which = PIM_CASE(_i);
     const struct pim_estimate_hardware hardware = small_hardware(4, 4);
     for (uint32_t u = 1; u <= 4; u++)
         for (uint32_t v = 1; v <= 4; v++) {
             const struct pim_allspark_options options = partition(u, v, u == 2 ? 4 : 0);
             struct scenario scenario;
             struct pim_error error = {0};
-            if (!scenario_make(&scenario, small_network((enum small_network)_i), &hardware, &options, &error))
+            if (!scenario_make(&scenario, small_network((enum small_network)which), &hardware, &options,
+                               &error))
                 continue;
             check_volumes(&scenario);
             scenario_end(&scenario);

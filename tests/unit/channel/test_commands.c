@@ -63,13 +63,14 @@ static void exact_cost(const struct run *run, int which, uint32_t banks, uint32_
 /* One bank, and all eight: to the cycle. Commands, bits and energy too. */
 START_TEST(operations_alone_are_exact)
 {
+    const int which = PIM_CASE(_i);
     static const uint32_t banks[] = {1, 8};
     for (unsigned i = 0; i < 4; i++) {
         struct run run = {.width = 1, .height = 1, .settings = {COMMANDS, NO_REFRESH}};
         struct pim_bitserial_cost cost;
         uint32_t count = i < 2 ? 1 : 5;
-        run_operation(&run, _i, banks[i % 2], count);
-        exact_cost(&run, _i, banks[i % 2], count, false, &cost);
+        run_operation(&run, which, banks[i % 2], count);
+        exact_cost(&run, which, banks[i % 2], count, false, &cost);
         ck_assert_uint_eq(run.seen[0][0].end, cost.timing.cycles);
         ck_assert_uint_eq(run.result.actions.dram_activates,
                           cost.commands[PIM_DRAM_ACT] + cost.commands[PIM_DRAM_ACT2]);
@@ -84,13 +85,14 @@ END_TEST
 /* Refreshes are counted as whole: within 2 % of a run from command to command that makes them. */
 START_TEST(refreshes_are_close)
 {
+    const int which = PIM_CASE(_i);
     struct run run = {.width = 1, .height = 1, .settings = {COMMANDS}};
     struct pim_bitserial_cost cost;
-    run_operation(&run, _i, 8, 40);
-    exact_cost(&run, _i, 8, 40, true, &cost);
+    run_operation(&run, which, 8, 40);
+    exact_cost(&run, which, 8, 40, true, &cost);
     double exact = (double)cost.timing.cycles, mine = (double)run.seen[0][0].end;
     ck_assert_msg(mine >= 0.98 * exact && mine <= 1.02 * exact, "%s: %.0f, by commands %.0f",
-                  operations[_i].text, mine, exact);
+                  operations[which].text, mine, exact);
     clean(&run);
 }
 END_TEST

@@ -68,13 +68,14 @@ static unsigned plant(const struct pim_dram_configuration *configuration,
 /* Of every constraint of every preset, for each pair of commands it is about. */
 START_TEST(every_constraint_is_checked)
 {
+    const int which = PIM_CASE(_i);
     static const char *const two_ranks[] = {"dram.ranks=2", NULL};
-    const struct pim_dram_preset *preset = pim_dram_preset((size_t)_i / 2);
+    const struct pim_dram_preset *preset = pim_dram_preset((size_t)which / 2);
     struct pim_dram_configuration configuration;
     struct pim_dram_constraint_table table;
     /* HBM3 has no ranks. */
     configure(&configuration, preset->name,
-              _i % 2 && strncmp(preset->name, "hbm3", 4) != 0 ? two_ranks : NULL);
+              which % 2 && strncmp(preset->name, "hbm3", 4) != 0 ? two_ranks : NULL);
     pim_dram_check_rules(&configuration.specification, &table);
     ck_assert_uint_gt(table.count, 30);
     for (size_t i = 0; i < table.count; i++)
@@ -411,7 +412,8 @@ END_TEST
 
 START_TEST(runs_violate_nothing)
 {
-    (void)check_runs((size_t)_i, 12, 1000, 7);
+    const int which = PIM_CASE(_i);
+    (void)check_runs((size_t)which, 12, 1000, 7);
 }
 END_TEST
 
@@ -551,9 +553,10 @@ static void ignore(void *context, uint64_t request, uint64_t first_command, uint
 
 START_TEST(stream_bandwidth)
 {
+    const int which = PIM_CASE(_i);
     struct pim_dram_configuration configuration;
     struct outcome outcome;
-    configure(&configuration, streams[_i].preset, streams[_i].settings);
+    configure(&configuration, streams[which].preset, streams[which].settings);
     const struct pim_dram_organization *o = &configuration.specification.organization;
     const uint32_t *parameter = configuration.specification.parameter;
     uint32_t buses = o->channels * o->pseudo_channels;
@@ -567,10 +570,10 @@ START_TEST(stream_bandwidth)
                                                                           : parameter[PIM_DRAM_T_CCD_S];
     double share = (double)count * step / buses / (double)outcome.cycles;
     double after_refresh = share / (1 - (double)parameter[PIM_DRAM_T_RFC] / parameter[PIM_DRAM_T_REFI]);
-    printf("%s: %.4f of the peak, %.4f of the peak after refresh\n", streams[_i].preset, share,
+    printf("%s: %.4f of the peak, %.4f of the peak after refresh\n", streams[which].preset, share,
            after_refresh);
-    ck_assert_msg(after_refresh >= streams[_i].least && after_refresh <= streams[_i].most + 0.01, "%s: %g",
-                  streams[_i].preset, after_refresh);
+    ck_assert_msg(after_refresh >= streams[which].least && after_refresh <= streams[which].most + 0.01,
+                  "%s: %g", streams[which].preset, after_refresh);
     outcome_free(&outcome);
     free(list);
 }
@@ -579,8 +582,9 @@ END_TEST
 /* With the mapping that each preset has, too, a stream reaches the peak when it changes bank groups. */
 START_TEST(interleaved_bandwidth)
 {
+    const int which = PIM_CASE(_i);
     static const char *const few[] = {"dram.channels=4", NULL};
-    const char *preset = pim_dram_preset((size_t)_i)->name;
+    const char *preset = pim_dram_preset((size_t)which)->name;
     struct pim_dram_configuration configuration;
     struct pim_error error = {PIM_OK, ""};
     struct dram_list list;

@@ -223,7 +223,8 @@ static void run_rounds(int shape, unsigned rounds)
 
 START_TEST(fast_equals_slow)
 {
-    run_rounds(_i, QUICK_ROUNDS);
+    const int which = PIM_CASE(_i);
+    run_rounds(which, QUICK_ROUNDS);
 }
 END_TEST
 
@@ -304,9 +305,10 @@ END_TEST
  * each of its four ranks, against a channel of 64. */
 START_TEST(ranks_are_like_small_channels)
 {
+    const int which = PIM_CASE(_i);
     enum { BANKS = 64, RANKS = 4 };
     struct pim_random random;
-    pim_random_initialize(&random, 64 + (uint64_t)_i);
+    pim_random_initialize(&random, 64 + (uint64_t)which);
     struct settings settings;
     random_settings(&settings, &random);
     const char *all[SETTINGS] = {"dram.bank_groups=16", "dram.refresh=false"};

@@ -165,23 +165,24 @@ static void trace_free(struct trace *trace)
 
 START_TEST(runs_equal_single_accesses)
 {
+    const int which = PIM_CASE(_i);
     struct pim_random random;
-    pim_random_initialize(&random, 2000 + (uint64_t)_i);
+    pim_random_initialize(&random, 2000 + (uint64_t)which);
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct settings settings;
         struct pim_dram_configuration configuration;
         random_settings(&settings, &random);
         const char *all[16] = {NULL};
         size_t n = 0;
-        for (const char *const *s = shapes[_i].settings; *s; s++)
+        for (const char *const *s = shapes[which].settings; *s; s++)
             all[n++] = *s;
         for (size_t i = 0; round > 0 && settings.list[i]; i++)
             if (strncmp(settings.list[i], "dram.page=", 10) != 0 || round % 4 == 0) /* mostly open pages */
                 all[n++] = settings.list[i];
-        configure(&configuration, shapes[_i].preset, all);
+        configure(&configuration, shapes[which].preset, all);
         struct pim_dram_request *list = bursts(&random, &configuration);
         char what[512];
-        int length = snprintf(what, sizeof what, "shape %d, round %u:", _i, round);
+        int length = snprintf(what, sizeof what, "shape %d, round %u:", which, round);
         for (size_t i = 0; i < n; i++)
             length += snprintf(what + length, sizeof what - (size_t)length, " %s", all[i]);
         struct trace *fast = run(&configuration, list, true, round % 2);

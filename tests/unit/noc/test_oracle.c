@@ -15,10 +15,11 @@ enum { RANDOM = 80 };
 
 START_TEST(measured_list)
 {
-    struct pim_noc_configuration configuration = golden_configuration(_i);
-    struct list expected = list_read(golden_name(_i)), found = list_copy(&expected);
+    const int which = PIM_CASE(_i);
+    struct pim_noc_configuration configuration = golden_configuration(which);
+    struct list expected = list_read(golden_name(which)), found = list_copy(&expected);
     oracle_run(&configuration, &found, 5000, NULL);
-    list_expect_same(&expected, &found, golden_name(_i));
+    list_expect_same(&expected, &found, golden_name(which));
     list_free(&expected);
     list_free(&found);
 }

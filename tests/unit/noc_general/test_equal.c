@@ -15,12 +15,13 @@ enum { RANDOM = 160, ROUTED = 200, MESSAGES = 120 };
 
 START_TEST(golden_list)
 {
-    struct pim_noc_configuration configuration = golden_configuration(_i);
+    const int which = PIM_CASE(_i);
+    struct pim_noc_configuration configuration = golden_configuration(which);
     configuration.general = true;
     ck_assert(pim_noc_configuration_is_general(&configuration));
-    struct list expected = list_read(golden_name(_i)), found = list_copy(&expected);
+    struct list expected = list_read(golden_name(which)), found = list_copy(&expected);
     (void)list_run(&configuration, &found, 211, NULL);
-    list_expect_same(&expected, &found, golden_name(_i));
+    list_expect_same(&expected, &found, golden_name(which));
     list_free(&expected);
     list_free(&found);
 }
