@@ -510,13 +510,16 @@ static void step(struct state *s)
     struct reference *r = s->r;
     if (s->tick % r->configuration.network_period == 0)
         pim_noc_step(s->noc, s->tick / r->configuration.network_period);
-    for (uint32_t i = 0; i < s->movings; i++) {
+    /* Packets of one tick end in the order in which they were asked for. */
+    uint32_t moving = 0, movings = s->movings;
+    for (uint32_t i = 0; i < movings; i++) {
         uint32_t index = s->moving[i];
-        if (s->packet[index].ready != s->tick)
-            continue;
-        s->moving[i--] = s->moving[--s->movings];
-        end_packet(s, index);
+        if (s->packet[index].ready == s->tick)
+            end_packet(s, index);
+        else
+            s->moving[moving++] = index;
     }
+    s->movings = moving;
     for (uint32_t u = 0; u < r->units; u++)
         end_work(s, u, true);
     for (uint32_t u = 0; u < r->units; u++)
