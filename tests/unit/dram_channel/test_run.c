@@ -2,6 +2,7 @@
  * everything in memory. Lists and logs of other tools. */
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
+#include "tests/unit/test_main.h"
 #include "tools/command/dram/blocks.h"
 #include "tools/command/dram/run.h"
 
@@ -165,7 +166,7 @@ static uint64_t memory_of(uint64_t count, bool logged)
 START_TEST(memory_is_constant)
 {
     const uint64_t before = memory_of(800000, _i);
-    ck_assert_uint_le(memory_of(1250000, _i), before + 2048);
+    ck_assert_uint_le(memory_of(1250000, _i), before + 4096); /* 20 000 if latencies were kept */
 }
 END_TEST
 
@@ -427,7 +428,7 @@ Suite *suite_channel_run(void)
     TCase *cases = tcase_create("run");
     tcase_add_loop_test(cases, blocks_change_nothing, 0, 2);
     tcase_add_test(cases, blocks_behind_a_waiting_request);
-    tcase_add_loop_test(cases, memory_is_constant, 0, 2);
+    tcase_add_loop_test(cases, memory_is_constant, 0, 2 * PIM_CASES(1)); /* a sanitizer keeps what is freed */
     tcase_add_test(cases, long_latencies);
     tcase_add_test(cases, parts_are_merged);
     tcase_add_test(cases, records_stand_for_channels);
