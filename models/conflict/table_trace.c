@@ -1,7 +1,7 @@
 /* Behaviour tables in the behaviour section of a trace; see table.h for the encoding. */
 #include "models/conflict/table.h"
 
-#include "traces/file/reader.h"
+#include "traces/file/hardware.h"
 #include "traces/file/writer.h"
 
 #include <inttypes.h>
@@ -9,9 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The configuration of a trace that has tables alone: when the run that made them ended. */
-#define MADE_END "made_end_ns = "
 
 static enum pim_status write_router(struct pim_trace_writer *writer, uint32_t router,
                                     const struct pim_operation_list *list, struct pim_error *error)
@@ -48,7 +45,7 @@ enum pim_status pim_behaviour_write(const struct pim_behaviour *behaviour, const
 {
     char made[64] = "";
     if (!isnan(behaviour->made_end_ns))
-        (void)snprintf(made, sizeof made, MADE_END "%.17g;\n", behaviour->made_end_ns);
+        (void)snprintf(made, sizeof made, PIM_TRACE_MADE_END "%.17g;\n", behaviour->made_end_ns);
     uint32_t routers = pim_conflict_routers(&behaviour->mesh);
     const struct pim_trace_description description = {.family = "conflict",
                                                       .network = network,
@@ -98,10 +95,10 @@ static enum pim_status read_router(struct pim_behaviour *behaviour, uint32_t rou
 static enum pim_status read_made_end(const char *configuration, double *end, struct pim_error *error)
 {
     *end = (double)NAN;
-    if (strncmp(configuration, MADE_END, strlen(MADE_END)) != 0)
+    if (strncmp(configuration, PIM_TRACE_MADE_END, strlen(PIM_TRACE_MADE_END)) != 0)
         return PIM_OK;
     char *behind;
-    *end = strtod(configuration + strlen(MADE_END), &behind);
+    *end = strtod(configuration + strlen(PIM_TRACE_MADE_END), &behind);
     return *behind == ';' && isfinite(*end) && *end >= 0
                ? PIM_OK
                : pim_fail(error, PIM_BAD_INPUT, "%.60s: a time of 0 ns or later is expected", configuration);

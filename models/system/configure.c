@@ -1,6 +1,7 @@
 #include "models/system/configure.h"
 
 #include "models/system/schema.h"
+#include "traces/file/hardware.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 static enum pim_status read_carried(const struct pim_trace *trace, const char *name, bool others,
                                     struct pim_configuration *configuration, struct pim_error *error)
 {
-    const char *text = pim_trace_description(trace)->configuration;
+    const char *text = pim_trace_hardware(trace);
     if (text[0] == '\0' && !others)
         return pim_fail(error, PIM_BAD_INPUT,
                         "%s: the trace carries no hardware configuration: name a hardware file", name);
@@ -137,7 +138,7 @@ enum pim_status pim_configure_differences(const struct pim_trace *trace,
 {
     struct pim_configuration *made = NULL;
     text[0] = '\0';
-    if (pim_trace_description(trace)->configuration[0] == '\0') {
+    if (pim_trace_hardware(trace)[0] == '\0') {
         (void)snprintf(text, size, "the trace does not say for which");
         return PIM_OK;
     }

@@ -6,6 +6,8 @@
  */
 #include "traces/file/reader.h"
 
+#include "traces/file/hardware.h"
+
 #include "traces/file/reader_internal.h"
 
 #include <assert.h>
@@ -430,6 +432,12 @@ void pim_trace_close(struct pim_trace *trace)
 const struct pim_trace_description *pim_trace_description(const struct pim_trace *trace)
 {
     return &trace->description;
+}
+
+const char *pim_trace_hardware(const struct pim_trace *trace)
+{
+    const char *configuration = trace->description.configuration;
+    return strncmp(configuration, PIM_TRACE_MADE_END, strlen(PIM_TRACE_MADE_END)) == 0 ? "" : configuration;
 }
 
 uint32_t pim_trace_phases(const struct pim_trace *trace)

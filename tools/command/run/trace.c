@@ -8,6 +8,7 @@
 #include "tools/command/run/trace_limits.h"
 #include "traces/check/check.h"
 #include "traces/counts.h"
+#include "traces/file/hardware.h"
 #include "traces/file/reader.h"
 #include "traces/text/text.h"
 
@@ -104,7 +105,11 @@ static void info_text(const struct pim_trace *trace)
     printf("\nbehaviour      %" PRIu32 " tables\n", pim_trace_behaviour_routers(trace));
     if (groups > 0)
         printf("array groups   %" PRIu64 " on %" PRIu64 " crossbar arrays\n", groups, arrays);
-    printf("configuration  %zu bytes of libconfig text\n", strlen(description->configuration));
+    const char *hardware = pim_trace_hardware(trace);
+    if (hardware == description->configuration)
+        printf("configuration  %zu bytes of libconfig text\n", strlen(hardware));
+    else
+        printf("configuration  none; %s", description->configuration);
     printf("file           %" PRIu64 " bytes, content hash %016" PRIx64 "\n", pim_trace_file_bytes(trace),
            pim_trace_hash(trace));
 }

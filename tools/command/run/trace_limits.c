@@ -3,7 +3,7 @@
 
 #include "models/system/hardware.h"
 #include "models/system/schema.h"
-#include "traces/file/reader.h"
+#include "traces/file/hardware.h"
 
 #include <string.h>
 
@@ -70,7 +70,7 @@ static enum pim_status check_rows(const struct pim_trace *trace,
 enum pim_status trace_read_limits(const struct pim_trace *trace, const struct common_options *common,
                                   struct pim_check_limits *limits, bool *known, struct pim_error *error)
 {
-    const char *text = pim_trace_description(trace)->configuration;
+    const char *text = pim_trace_hardware(trace);
     *limits = (struct pim_check_limits){.window = 0};
     *known = common->hardware.count > 0 || text[0] != '\0';
     if (!*known && common->sets.count == 0)
