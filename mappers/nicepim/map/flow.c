@@ -136,6 +136,8 @@ static enum pim_status build_other(const struct flow *flow, uint32_t layer, cons
                    ? PIM_OK
                    : flow_refuse(flow, layer, "it is not along channels", error);
     case PIM_OPERATOR_POOLING:
+        if (l->attributes.pooling.kind == PIM_POOLING_NORM)
+            return flow_refuse(flow, layer, "it pools by a norm", error);
         operation->vector =
             l->attributes.pooling.kind == PIM_POOLING_MAXIMUM ? PIM_VECTOR_MAXIMUM : PIM_VECTOR_AVERAGE;
         operation->reach = l->attributes.pooling.global ? FLOW_PLANE : FLOW_WINDOW;

@@ -276,6 +276,31 @@ START_TEST(a_softmax_of_a_map_is_refused)
 }
 END_TEST
 
+/* An average of the same window is mapped. */
+START_TEST(a_pooling_by_a_norm_is_refused)
+{
+    static const enum pim_pooling kinds[] = {PIM_POOLING_AVERAGE, PIM_POOLING_NORM};
+    for (size_t k = 0; k < 2; k++) {
+        union pim_attributes pooling = {.pooling = {.kind = kinds[k], .global = true}};
+        struct net net;
+        struct flow flow;
+        struct pim_error error = {0};
+        net_initialize(&net);
+        uint32_t map = net_convolution(&net, net_input(&net, 3, 8, 8), 8, 3, 1, 1, 1, false);
+        (void)net_add(&net, PIM_OPERATOR_POOLING, &map, 1, &pooling);
+        const struct pim_network network = {.graph = net.graph};
+        if (kinds[k] == PIM_POOLING_NORM) {
+            ck_assert_int_eq(flow_build(&network, 1, &flow, &error), PIM_BAD_INPUT);
+            ck_assert_ptr_nonnull(strstr(error.text, "it pools by a norm"));
+        } else {
+            ck_assert_msg(flow_build(&network, 1, &flow, &error) == PIM_OK, "%s", error.text);
+            flow_terminate(&flow);
+        }
+        net_terminate(&net);
+    }
+}
+END_TEST
+
 /* Rows and columns of outputs whose windows lie in padding alone: parts that read nothing. */
 START_TEST(parts_that_read_padding_alone_compute_the_network)
 {
@@ -591,6 +616,7 @@ Suite *nicepim_values_suite(void)
     TCase *tests = tcase_create("values");
     tcase_add_test(tests, random_mappings_compute_the_network);
     tcase_add_test(tests, a_softmax_of_a_map_is_refused);
+    tcase_add_test(tests, a_pooling_by_a_norm_is_refused);
     tcase_add_loop_test(tests, parts_that_read_padding_alone_compute_the_network, 0, 3);
     tcase_add_loop_test(tests, published_families_compute_the_network, 0, 5);
     tcase_add_test(tests, one_wrong_instruction_is_found);

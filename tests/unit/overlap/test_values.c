@@ -4,6 +4,7 @@
  * direct evaluation (--check-values).
  */
 #include "mappers/overlapim/emit/real.h"
+#include "mappers/overlapim/layers.h"
 #include "mappers/overlapim/mapper.h"
 #include "mappers/overlapim/plan.h"
 #include "models/system/hardware.h"
@@ -286,6 +287,31 @@ START_TEST(large_layers_are_refused)
 }
 END_TEST
 
+/* An average of the same window has a nest. */
+START_TEST(a_pooling_by_a_norm_is_refused)
+{
+    struct setup setup;
+    struct pim_mapped_layers layers;
+    union pim_attributes input = {.shape = {.rank = 4, .dimension = {1, 4, 6, 6}}};
+    union pim_attributes pooling = {
+        .pooling = {.kind = _i ? PIM_POOLING_NORM : PIM_POOLING_AVERAGE, .global = true}};
+    const char *const settings[SETTINGS] = {NULL};
+    begin(&setup, "configs/hardware/fast-overlapim-reram.cfg", settings);
+    uint32_t first = add(&setup, "input", PIM_OPERATOR_INPUT, 0, &input);
+    (void)add(&setup, "pooling", PIM_OPERATOR_POOLING, first, &pooling);
+    enum pim_status status = pim_mapped_layers_make(&setup.network, &layers, &setup.error);
+    if (_i) {
+        ck_assert_int_eq(status, PIM_BAD_INPUT);
+        ck_assert_msg(strstr(setup.error.text, "layer pooling (pooling): it pools by a norm"), "%s",
+                      setup.error.text);
+    } else {
+        ck_assert_msg(status == PIM_OK, "%s", setup.error.text);
+        pim_mapped_layers_terminate(&layers);
+    }
+    end(&setup);
+}
+END_TEST
+
 START_TEST(transformed_layers_are_refused)
 {
     struct setup setup;
@@ -308,6 +334,7 @@ Suite *values_suite(void)
     tcase_add_test(tests, layers_behind_each_other);
     tcase_add_test(tests, another_input_is_noticed);
     tcase_add_test(tests, large_layers_are_refused);
+    tcase_add_loop_test(tests, a_pooling_by_a_norm_is_refused, 0, 2);
     tcase_add_test(tests, transformed_layers_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
