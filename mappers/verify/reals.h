@@ -20,7 +20,7 @@ enum pim_learned {
     PIM_LEARNED_SHIFT,
     PIM_LEARNED_MEAN, /* of a batch normalisation */
     PIM_LEARNED_VARIANCE,
-    PIM_LEARNED_NUMBER,  /* the other operand of elementwise work on one input: one number */
+    PIM_LEARNED_NUMBER,  /* the second operand of elementwise work on one input: one number */
     PIM_LEARNED_INDICES, /* of a gather of one input */
     PIM_LEARNED_KINDS
 };

@@ -314,6 +314,22 @@ static const double *product_numbers(struct numbers *n, const Onnx__NodeProto *n
     return all;
 }
 
+/* The number of elementwise work on one input. Layers do not keep on which side it stands: where that matters,
+ * one that stands first is none. */
+static const struct tensor *number_of(struct numbers *n, const Onnx__NodeProto *node,
+                                      const struct pim_layer *layer)
+{
+    const enum pim_elementwise kind = layer->attributes.elementwise;
+    const char *read = n->network->graph.layers[layer->input[0]].name; /* an input is called as its tensor */
+    bool ordered =
+        kind == PIM_ELEMENTWISE_SUBTRACT || kind == PIM_ELEMENTWISE_DIVIDE || kind == PIM_ELEMENTWISE_POWER;
+    bool behind = node->n_input > 1 && strcmp(node->input[1], read) != 0;
+    const struct tensor *t = behind ? input_contents(n, node, 1) : NULL;
+    if (!t && !ordered)
+        t = input_contents(n, node, 0);
+    return t && t->count == 1 ? t : NULL;
+}
+
 static const double *find_numbers(struct numbers *n, uint32_t index, enum pim_learned what)
 {
     const struct pim_layer *layer = &n->network->graph.layers[index];
@@ -328,11 +344,9 @@ static const double *find_numbers(struct numbers *n, uint32_t index, enum pim_le
         t = input_contents(n, node, what == PIM_LEARNED_WEIGHTS ? 1 : 2);
     else if (what == PIM_LEARNED_WEIGHTS || what == PIM_LEARNED_BIAS)
         return product_numbers(n, node, layer, what == PIM_LEARNED_BIAS);
-    else if (what == PIM_LEARNED_NUMBER) {
-        t = input_contents(n, node, 1);
-        t = t ? t : input_contents(n, node, 0);
-        t = t && t->count == 1 ? t : NULL;
-    } else if (what == PIM_LEARNED_INDICES)
+    else if (what == PIM_LEARNED_NUMBER)
+        t = number_of(n, node, layer);
+    else if (what == PIM_LEARNED_INDICES)
         t = input_contents(n, node, 1);
     else
         t = input_contents(n, node, 1 + (size_t)(what - PIM_LEARNED_SCALE));

@@ -7,6 +7,7 @@
  *
  * The data are Debian's libonnx-testdata; without them the suite says so and passes.
  */
+#include "tests/unit/onnx/model.h"
 #include "tests/unit/onnx/numbers.h"
 #include "tests/unit/test_main.h"
 
@@ -225,11 +226,60 @@ START_TEST(imported_models_compute_the_outputs_of_the_onnx_project)
 }
 END_TEST
 
+/* What a node makes of x, and a constant of 3; false where it is not evaluated. */
+static bool evaluate_node(const char *operation, const char *operands, double x, double *result)
+{
+    double value[1] = {x};
+    const struct tensor given = {.shape = {.rank = 1, .dimension = {1}}, .count = 1, .value = value};
+    struct model *m = calloc(1, sizeof *m);
+    struct bytes *file = calloc(1, sizeof *file);
+    struct pim_error error = {0};
+    struct numbers n;
+    ck_assert(m && file);
+    m->opset = 13;
+    model_input(m, "x", (int64_t[]){1}, 1);
+    model_number(m, "c", 3);
+    model_node(m, operation, "node", operands, "y");
+    model_output(m, "y");
+    model_bytes(m, file);
+    ck_assert(numbers_open(&n, file->data, file->size));
+    numbers_give(&n, "x", &given);
+    ck_assert_msg(numbers_import(&n, &error) == PIM_OK, "%s %s: %s", operation, operands, error.text);
+    bool evaluated = numbers_evaluate(&n, &error) == PIM_OK;
+    if (evaluated)
+        *result = n.value[n.network->graph.count - 1][0];
+    numbers_close(&n);
+    free(file);
+    free(m);
+    return evaluated;
+}
+
+/* A layer does not keep on which side its number stands. */
+START_TEST(a_number_that_stands_first_is_taken_where_the_order_does_not_matter)
+{
+    static const struct {
+        const char *operation;
+        double right;
+        bool ordered;
+    } nodes[] = {
+        {"Add", 5, false}, {"Mul", 6, false}, {"Sub", -1, true}, {"Div", 2.0 / 3, true}, {"Pow", 8, true}};
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        double result = 0;
+        ck_assert(evaluate_node(nodes[i].operation, "x c", 2, &result));
+        ck_assert_double_eq_tol(result, nodes[i].right, 1e-12);
+        ck_assert_int_eq(evaluate_node(nodes[i].operation, "c x", 2, &result), !nodes[i].ordered);
+        if (!nodes[i].ordered)
+            ck_assert_double_eq_tol(result, nodes[i].right, 1e-12);
+    }
+}
+END_TEST
+
 static Suite *vectors(void)
 {
     Suite *suite = suite_create("vectors");
     TCase *tests = tcase_create("vectors");
     tcase_add_test(tests, imported_models_compute_the_outputs_of_the_onnx_project);
+    tcase_add_test(tests, a_number_that_stands_first_is_taken_where_the_order_does_not_matter);
     tcase_add_test(tests, windows_with_other_paddings_behind_compute_the_outputs_of_onnxruntime);
     suite_add_tcase(suite, tests);
     return suite;

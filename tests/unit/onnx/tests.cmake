@@ -5,7 +5,7 @@ pimsim_test(test_onnx
   LINK pimsim_onnx
   SUITES import operators exporters refusals round_trip)
 pimsim_test(test_onnx_vectors
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/numbers.c ${CMAKE_CURRENT_LIST_DIR}/test_vectors.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/model.c ${CMAKE_CURRENT_LIST_DIR}/numbers.c ${CMAKE_CURRENT_LIST_DIR}/test_vectors.c
   LINK pimsim_verify pimsim_onnx pimsim_onnx_format
   SUITES vectors)
 pimsim_test(test_recognition
