@@ -144,9 +144,10 @@ static void strip(struct pim_dram_logged *command)
 
 /*
  * DRAMsim3: cycle, command, channel, rank, bank group, bank, row, column. A log is of one channel; refreshes
- * and the precharges before them do not say which, and have that of the command before: `*channel`.
+ * and the precharges before them do not say which, and have that of the command before: `*channel`. A memory of
+ * one channel is whichever the log is of: `single`.
  */
-static enum pim_status read_dramsim3(struct dram_words *words, int64_t *channel,
+static enum pim_status read_dramsim3(struct dram_words *words, bool single, int64_t *channel,
                                      struct pim_dram_logged *command, struct pim_error *error)
 {
     size_t name = 0;
@@ -170,14 +171,17 @@ static enum pim_status read_dramsim3(struct dram_words *words, int64_t *channel,
     for (size_t i = 0; i < COUNT(places); i++)
         if (read_place(words, i + 2, places[i], error) != PIM_OK)
             return error->status;
-    if (command->channel < 0 && *channel < 0)
+    if (single && command->channel >= 0 && *channel >= 0 && command->channel != *channel)
+        return dram_words_refuse(words, 2, "a log of one channel, that of the lines before, is expected",
+                                 error);
+    if (!single && command->channel < 0 && *channel < 0)
         return dram_words_refuse(words, 2,
                                  "no channel, and no command before has one: which of several is unknown "
                                  "(a log of one channel is checked with dram.channels=1)",
                                  error);
-    if (command->channel < 0)
-        command->channel = *channel;
-    *channel = command->channel;
+    if (command->channel >= 0)
+        *channel = command->channel;
+    command->channel = single ? 0 : *channel;
     strip(command);
     return PIM_OK;
 }
@@ -265,7 +269,8 @@ static enum pim_status check_lines(struct pim_dram_check *check, struct violatio
 {
     struct dram_words words;
     struct ramulator_log log = {.organization = &configuration->specification.organization};
-    int64_t channel = log.organization->channels == 1 ? 0 : -1;
+    const bool single = log.organization->channels == 1;
+    int64_t channel = -1;
     bool more = true;
     enum pim_status status = dram_words_open(&words, path, error);
     const bool ramulator = format == DRAM_LOG_RAMULATOR;
@@ -275,7 +280,7 @@ static enum pim_status check_lines(struct pim_dram_check *check, struct violatio
            more) {
         struct pim_dram_logged command;
         status = ramulator ? read_ramulator(&words, &log, &command, error)
-                           : read_dramsim3(&words, &channel, &command, error);
+                           : read_dramsim3(&words, single, &channel, &command, error);
         list->line = words.line;
         if (status == PIM_OK)
             status = pim_dram_check_command(check, &command, error);
