@@ -27,6 +27,11 @@ enum pim_status tasks_check_effects(const struct request *request, struct pim_er
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++)
         if (effects[i].given && !effects[i].wanted)
             return pim_fail(error, PIM_USAGE, "--%s is for %s", effects[i].option, effects[i].of);
+    if (request->perturb_percent > 0 && request->perturb_percent < 0.05)
+        return pim_fail(
+            error, PIM_USAGE,
+            "--perturb is rounded to tenths of a percent, %g to none: allowed are 0 and 0.05 to 99.9",
+            request->perturb_percent);
     return PIM_OK;
 }
 
