@@ -7,7 +7,6 @@
 #include "traces/file/reader.h"
 
 #include "traces/file/hardware.h"
-
 #include "traces/file/reader_internal.h"
 
 #include <assert.h>
