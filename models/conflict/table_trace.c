@@ -98,8 +98,9 @@ static enum pim_status read_made_end(const char *configuration, double *end, str
     if (strncmp(configuration, PIM_TRACE_MADE_END, strlen(PIM_TRACE_MADE_END)) != 0)
         return PIM_OK;
     char *behind;
-    *end = strtod(configuration + strlen(PIM_TRACE_MADE_END), &behind);
-    return *behind == ';' && isfinite(*end) && *end >= 0
+    const char *number = configuration + strlen(PIM_TRACE_MADE_END);
+    *end = strtod(number, &behind);
+    return *number >= '0' && *number <= '9' && *behind == ';' && isfinite(*end) && *end >= 0
                ? PIM_OK
                : pim_fail(error, PIM_BAD_INPUT, "%.60s: a time of 0 ns or later is expected", configuration);
 }

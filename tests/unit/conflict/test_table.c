@@ -163,13 +163,14 @@ START_TEST(a_trace_keeps_the_tables)
 }
 END_TEST
 
-static void write_trace(const char *path, const char *family, const struct pim_trace_behaviour *entry)
+static void write_configured(const char *path, const char *family, const char *configuration,
+                             const struct pim_trace_behaviour *entry)
 {
     struct pim_error error = {0};
     const struct pim_trace_description description = {.family = family,
                                                       .network = "",
                                                       .mapping = "",
-                                                      .configuration = "",
+                                                      .configuration = configuration,
                                                       .width = 2,
                                                       .height = 2,
                                                       .units = 4};
@@ -179,6 +180,29 @@ static void write_trace(const char *path, const char *family, const struct pim_t
         ck_assert_int_eq(pim_trace_writer_behaviour(writer, 1, entry, 1, &error), PIM_OK);
     ck_assert_msg(pim_trace_writer_finish(writer, &error) == PIM_OK, "%s", error.text);
 }
+
+static void write_trace(const char *path, const char *family, const struct pim_trace_behaviour *entry)
+{
+    write_configured(path, family, "", entry);
+}
+
+START_TEST(an_end_that_is_no_number_is_refused)
+{
+    static const char *const refused[] = {"made_end_ns = ;", "made_end_ns = -1;", "made_end_ns = nan;",
+                                          "made_end_ns = 5"};
+    static const struct pim_trace_behaviour good = {.task = 0, .start = PIM_PORT_PE, .end = PIM_PORT_WEST};
+    char path[64];
+    struct pim_behaviour table;
+    struct pim_error error = {0};
+    temporary(path);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        write_configured(path, "conflict", refused[i], &good);
+        ck_assert_int_eq(pim_behaviour_read(&table, path, &error), PIM_BAD_INPUT);
+        ck_assert_msg(strstr(error.text, "a time of 0 ns or later is expected"), "%s", error.text);
+    }
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
 
 START_TEST(traces_without_operations_are_refused)
 {
@@ -400,6 +424,7 @@ Suite *conflict_table_suite(void)
     tcase_add_test(cases, routers_execute_tables);
     tcase_add_test(cases, perturbed_steps_keep_the_order);
     tcase_add_loop_test(cases, a_trace_keeps_the_tables, 0, 2);
+    tcase_add_test(cases, an_end_that_is_no_number_is_refused);
     tcase_add_test(cases, traces_without_operations_are_refused);
     tcase_add_test(cases, hostile_tables_are_refused);
     tcase_add_test(cases, loops_and_crossed_orders);
