@@ -95,10 +95,9 @@ static enum pim_status place_by_size(struct packer *p, struct pim_core_layout *l
         return PIM_OK;
     return pim_fail(error, PIM_BAD_INPUT,
                     "network %s does not fit: its array groups leave gaps in the %" PRIu32
-                    " cores of %" PRIu32 " arrays, and %" PRIu64 " arrays of groups find no room; %" PRIu32
-                    " cores would do",
+                    " cores of %" PRIu32 " arrays, and %" PRIu64 " arrays of groups find no room%s",
                     p->network->name, p->architecture->cores, p->architecture->arrays, missing,
-                    pim_core_partition_least_cores(p->network, p->architecture, p->partition, p->arena));
+                    pim_core_partition_remedy(p->network, p->architecture, p->partition, p->arena).text);
 }
 
 static enum pim_status place_first(struct packer *p, struct pim_core_layout *layout, struct pim_error *error)

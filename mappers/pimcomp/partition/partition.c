@@ -20,6 +20,9 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
+
+enum { CORES_MOST = 256 * 256 }; /* array.width times array.height, at most */
 
 const char *pim_unfolding_name(unsigned unfolding)
 {
@@ -339,6 +342,18 @@ uint32_t pim_core_partition_least_cores(const struct pim_core_network *network,
     return cores;
 }
 
+struct pim_core_remedy pim_core_partition_remedy(const struct pim_core_network *network,
+                                                 const struct pim_core_architecture *architecture,
+                                                 const struct pim_core_partition *partition,
+                                                 struct pim_arena *arena)
+{
+    struct pim_core_remedy remedy = {""};
+    uint32_t cores = pim_core_partition_least_cores(network, architecture, partition, arena);
+    if (cores > 0 && cores <= CORES_MOST)
+        (void)snprintf(remedy.text, sizeof remedy.text, "; %" PRIu32 " cores would do", cores);
+    return remedy;
+}
+
 enum pim_status pim_core_partition_make(const struct pim_core_network *network,
                                         const struct pim_core_architecture *architecture,
                                         enum pim_core_mode mode, const enum pim_unfolding *forced,
@@ -373,9 +388,9 @@ enum pim_status pim_core_partition_make(const struct pim_core_network *network,
         return pim_fail(error, PIM_BAD_INPUT,
                         "network %s does not fit: one replica of each layer takes %" PRIu64
                         " arrays of %" PRIu32 " x %" PRIu32 " weights, the %" PRIu32 " cores have %" PRIu64
-                        ": %" PRIu64 " arrays are missing; %" PRIu32 " cores would do",
+                        ": %" PRIu64 " arrays are missing%s",
                         network->name, partition->arrays, architecture->array_rows,
                         architecture->array_columns, architecture->cores, have, partition->arrays - have,
-                        pim_core_partition_least_cores(network, architecture, partition, arena));
+                        pim_core_partition_remedy(network, architecture, partition, arena).text);
     return PIM_OK;
 }

@@ -24,6 +24,15 @@ uint32_t pim_core_partition_least_cores(const struct pim_core_network *network,
                                         const struct pim_core_architecture *architecture,
                                         const struct pim_core_partition *partition, struct pim_arena *arena);
 
+/* That for a message, "; 9 cores would do": "" where it is not known, or no hardware has as many. */
+struct pim_core_remedy {
+    char text[32];
+};
+struct pim_core_remedy pim_core_partition_remedy(const struct pim_core_network *network,
+                                                 const struct pim_core_architecture *architecture,
+                                                 const struct pim_core_partition *partition,
+                                                 struct pim_arena *arena);
+
 /* "ikk_o_1", ..; NULL outside. */
 const char *pim_unfolding_name(unsigned unfolding);
 

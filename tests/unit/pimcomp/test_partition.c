@@ -205,6 +205,25 @@ START_TEST(too_large_says_how_many_arrays_are_missing)
 }
 END_TEST
 
+/* 73728 cores of one weight: array.width and array.height are 256 at most. */
+START_TEST(more_cores_than_hardware_can_have_are_not_proposed)
+{
+    struct core_case c;
+    struct pim_error error;
+    core_case_begin(&c);
+    c.architecture = core_architecture(2, 2, 1, 1, 1);
+    (void)core_case_convolution(&c, "conv", core_case_image(&c, 64, 8, 8), _i ? 128 : 113, 3, 1, 1);
+    core_case_lower(&c);
+    ck_assert_int_eq(pim_core_partition_make(&c.network, &c.architecture, PIM_CORE_LOW_LATENCY, NULL,
+                                             &c.arena, &c.partition, &error),
+                     PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, _i ? "73724 arrays are missing" : "; 65088 cores would do"), "%s",
+                  error.text);
+    ck_assert_msg(!_i == !!strstr(error.text, "would do"), "%s", error.text);
+    core_case_end(&c);
+}
+END_TEST
+
 /*
  * Networks of tests/data/pimcomp/closed_form_mvm.csv, and the MVMs that our graph has more:
  *  - alexnet: ours pads conv1 as torchvision's, so that the maps are 55, 27 and 13 pixels wide, theirs 54,
@@ -284,6 +303,7 @@ Suite *partition_suite(void)
     tcase_add_test(t, unfoldings_as_in_table_iv);
     tcase_add_test(t, greedy_choice);
     tcase_add_test(t, too_large_says_how_many_arrays_are_missing);
+    tcase_add_loop_test(t, more_cores_than_hardware_can_have_are_not_proposed, 0, 2);
     tcase_add_loop_test(t, totals_of_the_released_tool, 0, 7);
     suite_add_tcase(suite, t);
     return suite;
