@@ -139,7 +139,7 @@ static bool next_piece(struct dram_tensor_walk *walk)
         const uint64_t first = address / walk->access;
         const uint64_t end = (address + walk->burst.bytes - 1) / walk->access + 1;
         walk->at = first > walk->end ? first : walk->end;
-        walk->end = end;
+        walk->end = end > walk->at ? end : walk->at;
     }
     return true;
 }
