@@ -274,7 +274,8 @@ static void put_activation(struct pim_onnx_exporter *e)
         (void)put2(e, "Mul", true, put1(e, "Tanh", false, put1(e, "Softplus", false, x)), x);
     } else if (kind ==
                PIM_ACTIVATION_CLIP) { /* the limits of ReLU6, as everywhere where the graph has none */
-        const char *inputs[3] = {x, pim_onnx_put_number(e, 0), pim_onnx_put_number(e, 6)};
+        const char *least = pim_onnx_put_number(e, 0), *most = pim_onnx_put_number(e, 6);
+        const char *inputs[3] = {x, least, most};
         (void)pim_onnx_put(e, "Clip", true, 3, inputs);
     } else if (names[kind]) {
         (void)put1(e, names[kind], true, x);

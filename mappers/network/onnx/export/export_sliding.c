@@ -94,7 +94,9 @@ void pim_onnx_put_pooling(struct pim_onnx_exporter *e)
     for (uint32_t d = 0; d < dimensions_of(e) && !a->pooling.global; d++)
         dilated |= s->dilation[axis_of(dimensions_of(e), d)] != 1;
     if (dilated && !maximum) {
-        pim_onnx_refuse_layer(e, "an average over a dilated window in version 17");
+        pim_onnx_refuse_layer(e, a->pooling.kind == PIM_POOLING_NORM
+                                     ? "a norm over a dilated window in version 17"
+                                     : "an average over a dilated window in version 17");
         return;
     }
     (void)pim_onnx_put(e, names[a->pooling.kind][a->pooling.global ? 1 : 0], true, 1, &input);
