@@ -115,6 +115,12 @@ static double within(double x, double least, double most)
     return x < least ? least : x > most ? most : x;
 }
 
+/* ln(1 + e^x), also where e^x is beyond every number. */
+static double softplus(double x)
+{
+    return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
 static double activate(enum pim_activation kind, double x)
 {
     switch (kind) {
@@ -139,9 +145,9 @@ static double activate(enum pim_activation kind, double x)
     case PIM_ACTIVATION_ELU:
         return x > 0 ? x : exp(x) - 1;
     case PIM_ACTIVATION_SOFTPLUS:
-        return log1p(exp(x));
+        return softplus(x);
     case PIM_ACTIVATION_MISH:
-        return x * tanh(log1p(exp(x)));
+        return x * tanh(softplus(x));
     case PIM_ACTIVATION_ERROR_FUNCTION:
         return erf(x);
     case PIM_ACTIVATION_EXPONENTIAL:
