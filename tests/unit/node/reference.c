@@ -45,6 +45,8 @@ struct unit {
     uint64_t granted[REFERENCE_LENGTH];  /* of a receive: packets that its sender may send in all */
     uint64_t credit[REFERENCE_LENGTH];   /* of a send: packets that it may send and has not */
     uint64_t received[REFERENCE_LENGTH]; /* bytes written */
+    bool complete
+        [REFERENCE_LENGTH]; /* its end has been dealt with: nothing starts for it earlier in its tick */
 };
 
 struct state {
@@ -57,6 +59,12 @@ struct state {
 };
 
 static void advance(struct state *s, uint32_t u);
+
+static void complete(struct state *s, uint32_t u, uint32_t i)
+{
+    s->r->end[u][i] = s->tick;
+    s->unit[u].complete[i] = true;
+}
 
 static pim_time edge(pim_time tick, pim_time period)
 {
@@ -188,7 +196,7 @@ static void injected(void *context, uint64_t index, uint32_t source)
         return;
     s->unit[source].held--;
     if (packet->offset + packet->bytes == s->r->program[source][packet->send].u.network.bytes)
-        s->r->end[source][packet->send] = s->tick;
+        complete(s, source, packet->send);
     read_packets(s, source);
     advance(s, source);
 }
@@ -221,7 +229,7 @@ static void delivered(void *context, const struct pim_noc_delivery *delivery)
 
 static bool done(const struct state *s, uint32_t u, uint32_t i)
 {
-    return s->r->end[u][i] <= s->tick;
+    return s->unit[u].complete[i];
 }
 
 static uint64_t moved_by(const struct pim_instruction *i)
@@ -354,8 +362,10 @@ static void fetch(struct state *s, uint32_t u)
             next < r->length[u] && pim_opcode_engine(r->program[u][next].opcode) == PIM_ENGINE_CONTROL;
         if (next == r->length[u] || (control ? oldest < next : next - oldest >= r->configuration.window))
             return;
-        if (control)
-            r->start[u][next] = r->end[u][next] = s->tick;
+        if (control) {
+            r->start[u][next] = s->tick;
+            complete(s, u, next);
+        }
     }
 }
 
@@ -406,6 +416,7 @@ static void end_work(struct state *s, uint32_t u, bool memory)
         if (s->r->end[u][i] != s->tick ||
             !(memory ? is_memory(opcode) : opcode == PIM_OP_MATRIX || opcode == PIM_OP_VECTOR))
             continue;
+        complete(s, u, i);
         give_back(s, u, i);
         advance(s, u);
     }
@@ -423,7 +434,7 @@ static void end_packet(struct state *s, uint32_t index)
     uint64_t bytes = s->r->program[u][i].u.network.bytes, most = s->r->configuration.packet_bytes;
     unit->received[i] += packet->bytes;
     if (unit->received[i] == bytes) {
-        s->r->end[u][i] = s->tick;
+        complete(s, u, i);
         advance(s, u);
     } else if (unit->granted[i] * most < bytes) {
         unit->granted[i]++;
