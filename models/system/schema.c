@@ -90,7 +90,8 @@ static const struct pim_key keys[] = {
     PIM_KEY_OF_TEXT("dram.standard", "\"\"",
                     "empty: each node has a private bank, which the keys below describe. Else nodes sit on "
                     "channels with controllers: a preset of `pimsim dram --list-presets`; of the keys below "
-                    "dram.arbitration_bytes alone holds then, and energy.dram_* do not."),
+                    "dram.arbitration_bytes alone holds then, and energy.dram_* do not; but where it or "
+                    "network_interface.packet_bytes is 0, dram.row_bytes x dram.banks decide as ever."),
     PIM_KEY_OF_TEXT("dram.standard_values", "\"\"",
                     "Values on top of dram.standard, in the format of `pimsim dram --configuration`: "
                     "dram = { ranks = 2; };"),
@@ -117,11 +118,11 @@ static const struct pim_key keys[] = {
     PIM_KEY_OF_INTEGER(
         "dram.arbitration_bytes", "0", 0, PIM_TURN_BYTES_MAX, "bytes",
         "Most bytes that one client of the memory port moves before the next client may go (round robin); "
-        "0: a row of all banks in lock-step, dram.row_bytes x dram.banks."),
+        "0: a row of all banks in lock-step, dram.row_bytes x dram.banks, and no more than 1048576."),
 
     PIM_KEY_OF_INTEGER("network_interface.packet_bytes", "0", 0, PIM_PACKET_BYTES_MAX, "bytes",
                        "Most payload bytes of a packet; a message is cut into packets of this size; 0: two "
-                       "rows of all banks in lock-step."),
+                       "rows of all banks in lock-step, and no more than 16777216."),
     PIM_KEY_OF_INTEGER("network_interface.send_packets", "2", 1, 64, "packets",
                        "Packets that the sending side holds between memory and network."),
     PIM_KEY_OF_INTEGER("network_interface.posted_receives", "4", 1, 64, "messages",
