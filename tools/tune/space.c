@@ -89,6 +89,9 @@ static enum pim_status check_base(struct pim_tune_space *space, struct pim_error
 {
     const struct pim_configuration *base = space->base;
     struct pim_area areas[PIM_AREA_READINGS];
+    if (pim_configuration_integer(base, "dram.interleaved_banks") != 1)
+        return pim_configuration_fail(base, error, "dram.interleaved_banks",
+                                      "1: the tuner divides single banks");
     if (pim_area_read(base, PIM_TUNE_OPERAND_BITS, &space->area, areas, error) != PIM_OK)
         return error->status;
     space->base_banks = space->area.banks;

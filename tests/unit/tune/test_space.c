@@ -131,6 +131,27 @@ START_TEST(random_architectures_are_hardware)
 }
 END_TEST
 
+/* Twice the DRAM of the page, half of which no architecture would have. */
+START_TEST(interleaved_banks_are_refused)
+{
+    static const struct pim_tune_bounds bounds = {2, 16, 1, 256, 1, 2048};
+    struct pim_tune_space good, space;
+    struct pim_configuration *base;
+    struct pim_error error = {0};
+    make_space(&good, "nicepim-16x16");
+    ck_assert_int_eq(pim_configuration_create(&pim_hardware_schema, &base, &error), PIM_OK);
+    ck_assert_int_eq(
+        pim_configuration_read_text(base, "base", good.base_text, strlen(good.base_text), &error), PIM_OK);
+    ck_assert_int_eq(pim_configuration_set(base, "dram.interleaved_banks=2", &error), PIM_OK);
+    ck_assert_int_eq(pim_configuration_complete(base, &error), PIM_OK);
+    ck_assert_int_eq(pim_tune_space_initialize(&space, base, &bounds, PIM_AREA_MID, &error), PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, "dram.interleaved_banks: 1: the tuner divides single banks"), "%s",
+                  error.text);
+    pim_tune_space_terminate(&space);
+    pim_tune_space_terminate(&good);
+}
+END_TEST
+
 Suite *space_suite(void)
 {
     Suite *suite = suite_create("space");
@@ -139,6 +160,7 @@ Suite *space_suite(void)
     tcase_add_test(tests, areas_are_those_of_the_page);
     tcase_add_test(tests, values_are_those_of_the_paper);
     tcase_add_test(tests, random_architectures_are_hardware);
+    tcase_add_test(tests, interleaved_banks_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
 }
