@@ -31,7 +31,7 @@ static enum pim_status read_system(const struct pim_configuration *configuration
         .virtual_channels = count(configuration, "noc.virtual_channels"),
         .buffer_flits = count(configuration, "noc.buffer_flits"),
         .flit_bits = count(configuration, "noc.flit_bits"),
-        .banks = count(configuration, "dram.banks")};
+        .banks = count(configuration, "dram.banks") * count(configuration, "dram.interleaved_banks")};
     if (concentration > 1 && nodes % concentration != 0)
         return pim_fail(error, PIM_BAD_INPUT,
                         "noc.concentration %" PRIu32 " does not divide the %" PRIu32 " nodes", concentration,

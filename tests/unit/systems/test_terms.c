@@ -47,6 +47,9 @@ START_TEST(test_nodes)
     near(terms.area_mm2, 62.581,
          1e-4); /* docs/models/area.md: engines 25.930, routers 30.251, controllers 6.400 */
     near(terms_of("nicepim-4x4", "array.width=8").peak_macs, 2 * terms.peak_macs, 1e-12);
+    const struct pim_system_terms twice = terms_of("nicepim-4x4", "dram.interleaved_banks=2");
+    near(twice.weight_bytes, 2 * terms.weight_bytes, 1e-12);
+    near(twice.area_mm2 - terms.area_mm2, 6.400, 1e-9); /* a controller for each bank */
 }
 END_TEST
 
