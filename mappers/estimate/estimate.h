@@ -29,12 +29,13 @@ uint64_t pim_estimate_columns(const struct pim_estimate_hardware *hardware, uint
                               bool write);
 
 /*
- * Memory: so many columns in `rows` rows beyond the one in which they begin. Accesses before went to some
+ * Memory: so many columns in `rows` rows beyond the one in which they begin, each the next of the one before
+ * but `away` of them, which are anywhere. Accesses before went to some
  * place among `among` bytes that are in use by turns: as far as these fill a row, the first row has to be
  * opened.
  */
 uint64_t pim_estimate_near(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
-                           uint64_t among, bool write);
+                           uint64_t away, uint64_t among, bool write);
 
 /* Memory: from a request to its data in an open row. */
 uint64_t pim_estimate_latency(const struct pim_estimate_hardware *hardware);

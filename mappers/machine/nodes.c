@@ -29,6 +29,14 @@ static void take_pe(const struct pim_pe_configuration *pe, struct pim_estimate_h
     nodes->pe = *pe;
 }
 
+/* From the start of a row to that of the next, in another bank: a cycle, PRE to ACT unless closed pages have
+ * done that already, and ACT to ACT. */
+static uint32_t row_ahead(const struct pim_bank_rules *bank)
+{
+    const uint32_t precharged = bank->organization.closed_page ? 1 : 1 + bank->timing.trp;
+    return precharged > bank->timing.trrd ? precharged : bank->timing.trrd;
+}
+
 static void take_bank(const struct pim_bank_rules *bank, struct pim_estimate_hardware *nodes)
 {
     const struct pim_bank_timing *timing = &bank->timing;
@@ -46,7 +54,7 @@ static void take_bank(const struct pim_bank_rules *bank, struct pim_estimate_har
     nodes->refresh_interval = timing->trefi;
     nodes->banks = bank->organization.banks;
     nodes->interleaved = bank->interleaved;
-    nodes->row_ahead_cycles = 1 + timing->trp;
+    nodes->row_ahead_cycles = row_ahead(bank);
     nodes->bank_cycles = timing->trc;
 }
 

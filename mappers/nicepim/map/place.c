@@ -202,10 +202,11 @@ void grid_of_box(const struct pim_span box[PLACE_DIMENSIONS], struct grid part[P
 struct cost {
     const struct pim_estimate_hardware *hardware;
     uint64_t columns;
-    double rows;
+    double rows, away; /* away: those of `rows` that a step may put anywhere */
 };
 
-/* Rows that are opened: a step to the next run opens one if it is that long, and else now and then. */
+/* Rows that are opened: a step to the next run opens one if it is that long, and else now and then: the next
+ * one. */
 static void add_nest(struct cost *cost, const struct nest *nest)
 {
     double row = (double)cost->hardware->row_bytes, moves = 1;
@@ -234,6 +235,7 @@ static void add_nest(struct cost *cost, const struct nest *nest)
         double step = (double)nest->stride[l] - (double)inner;
         step = step < 0 ? -step : step;
         cost->rows += (moves - here) * (step >= row ? 1 : step / row);
+        cost->away += step >= row ? moves - here : 0;
         inner += nest->stride[l] * (nest->count[l] - 1);
         moves = here;
     }
@@ -248,14 +250,15 @@ static void add_seen(void *context, const struct nest *nest, uint64_t address)
 
 static uint64_t cycles_of(const struct cost *cost, uint64_t among, bool write)
 {
-    return pim_estimate_near(cost->hardware, cost->columns, (uint64_t)cost->rows, among, write);
+    return pim_estimate_near(cost->hardware, cost->columns, (uint64_t)cost->rows, (uint64_t)cost->away, among,
+                             write);
 }
 
 uint64_t place_run_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
                           bool write)
 {
     return pim_estimate_near(hardware, pim_divide_up(bytes, hardware->port_bytes),
-                             bytes / hardware->row_bytes, among, write);
+                             bytes / hardware->row_bytes, 0, among, write);
 }
 
 uint64_t place_cycles(const struct pim_estimate_hardware *hardware, const struct place *place,

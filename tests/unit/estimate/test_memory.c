@@ -132,6 +132,51 @@ START_TEST(interleaved_banks_open_rows_behind_columns)
 }
 END_TEST
 
+/* What is between two ACTs sets the pace of single columns in rows of banks that follow each other: tRRD where
+ * it is long; with closed pages no PRE, but tRC over the banks. */
+START_TEST(rows_ahead_are_as_far_apart_as_the_banks_have_them)
+{
+    static const struct {
+        const char *banks, *page, *trrd;
+        uint64_t cycles; /* a row, of 400 */
+    } cases[] = {
+        {"dram.interleaved_banks=2", "dram.page=open", "dram.trrd=20", 20},
+        {"dram.interleaved_banks=4", "dram.page=open", "dram.trrd=2", 9},
+        {"dram.interleaved_banks=4", "dram.page=open", "dram.trrd=15", 15},
+        {"dram.interleaved_banks=4", "dram.page=closed", "dram.trrd=2", 6},
+        {"dram.interleaved_banks=4", "dram.page=closed", "dram.trrd=8", 8},
+        {"dram.interleaved_banks=2", "dram.page=closed", "dram.trrd=2", 12},
+    };
+    const char *const set[] = {"dram.refresh=false", cases[_i].banks, cases[_i].page, cases[_i].trrd};
+    struct machine machine;
+    machine_read(&machine, "allspark-16x16", set, 4);
+    const struct pim_estimate_hardware *hardware = &machine.estimate;
+    const struct pim_burst burst = {.bytes = 16, .count = 400, .stride = (uint32_t)hardware->row_bytes};
+    const double expected = (double)service(&machine, &burst),
+                 estimate = (double)pim_estimate_pieces(hardware, 16, hardware->row_bytes, 400, 1, false);
+    ck_assert_double_eq_tol(expected / 400, (double)cases[_i].cycles, 0.1);
+    ck_assert_double_eq_tol(estimate / expected, 1, 0.02);
+}
+END_TEST
+
+/* Steps that may lead anywhere meet the same of two banks every other time; those to the next row never do,
+ * and a stream that only goes away is one whose rows are all anywhere. Of one bank they are all alike. */
+START_TEST(near_streams_that_go_away_meet_their_bank_again)
+{
+    const char *const set[] = {"dram.refresh=false",
+                               _i == 0 ? "dram.interleaved_banks=1" : "dram.interleaved_banks=2"};
+    struct machine machine;
+    machine_read(&machine, "allspark-16x16", set, 2);
+    const uint64_t next = pim_estimate_near(&machine.estimate, 6400, 100, 0, 0, false),
+                   half = pim_estimate_near(&machine.estimate, 6400, 100, 50, 0, false),
+                   away = pim_estimate_near(&machine.estimate, 6400, 100, 100, 0, false);
+    const uint64_t opening = to_logic(&machine.estimate, machine.estimate.read_row_cycles);
+    ck_assert_uint_eq(half - next, _i == 0 ? 0 : 25 * opening);
+    ck_assert_uint_eq(away - next, _i == 0 ? 0 : 50 * opening);
+    ck_assert_uint_eq(away, pim_estimate_columns(&machine.estimate, 6400, 100, false));
+}
+END_TEST
+
 /* A stream in one place of two: in the open row it takes its columns alone, and its data come without an
  * activation; the more of a row is in use by turns, the more of an opening it pays. */
 START_TEST(near_streams_open_their_row_in_part)
@@ -146,15 +191,15 @@ START_TEST(near_streams_open_their_row_in_part)
     for (uint64_t columns = 1; columns < 9; columns++) {
         uint64_t open = to_logic(hardware, columns * hardware->column_cycles);
         uint64_t closed = pim_estimate_columns(hardware, columns, 1, write);
-        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, 0, write), open);
-        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, row, write), closed);
-        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, 7 * row + 1, write), closed);
-        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, row / 2, write),
+        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, 0, 0, write), open);
+        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, 0, row, write), closed);
+        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, 0, 7 * row + 1, write), closed);
+        ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, 0, row / 2, write),
                           to_logic(hardware, columns * hardware->column_cycles + (opening + 1) / 2));
     }
-    ck_assert_uint_eq(pim_estimate_near(hardware, 100, 3, row, write),
+    ck_assert_uint_eq(pim_estimate_near(hardware, 100, 3, 1, row, write),
                       pim_estimate_columns(hardware, 100, 4, write));
-    ck_assert_uint_eq(pim_estimate_near(hardware, 0, 0, row, write), 0);
+    ck_assert_uint_eq(pim_estimate_near(hardware, 0, 0, 0, row, write), 0);
     ck_assert_uint_eq(hardware->latency_cycles + machine.hardware.node.bank.timing.trcd,
                       hardware->access_cycles);
     ck_assert_uint_eq(pim_estimate_latency(hardware), to_logic(hardware, hardware->latency_cycles));
@@ -291,6 +336,8 @@ Suite *estimate_memory_suite(void)
     tcase_add_loop_test(cases, streams_take_the_cycles_of_the_bank, 0, 2 * MACHINE_PRESETS);
     tcase_add_loop_test(cases, near_streams_open_their_row_in_part, 0, 2 * MACHINE_PRESETS);
     tcase_add_loop_test(cases, interleaved_banks_open_rows_behind_columns, 0, 4);
+    tcase_add_loop_test(cases, near_streams_that_go_away_meet_their_bank_again, 0, 2);
+    tcase_add_loop_test(cases, rows_ahead_are_as_far_apart_as_the_banks_have_them, 0, 6);
     tcase_add_test(cases, sizes_follow_the_row);
     tcase_add_loop_test(cases, shorter_turns_open_rows_again, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, refresh_takes_its_share, 0, MACHINE_PRESETS);
