@@ -1,6 +1,7 @@
 /* What `pimsim trace check` holds a trace against: the hardware. */
 #include "tools/command/run/trace_limits.h"
 
+#include "models/cost/read.h"
 #include "models/system/hardware.h"
 #include "models/system/schema.h"
 #include "traces/file/hardware.h"
@@ -67,6 +68,14 @@ static enum pim_status check_rows(const struct pim_trace *trace,
     return pim_channels_check(&hardware.channels, trace, error);
 }
 
+/* The private bank of a node, by the rules that a run has. */
+static enum pim_status check_bank(const struct pim_configuration *configuration, struct pim_error *error)
+{
+    struct pim_bank_rules rules;
+    const bool standard = *pim_configuration_text(configuration, "dram.standard") != '\0';
+    return standard ? PIM_OK : pim_cost_read_bank(configuration, &rules, error);
+}
+
 enum pim_status trace_read_limits(const struct pim_trace *trace, const struct common_options *common,
                                   struct pim_check_limits *limits, bool *known, struct pim_error *error)
 {
@@ -88,6 +97,8 @@ enum pim_status trace_read_limits(const struct pim_trace *trace, const struct co
         fill_limits(configuration, limits);
     if (status == PIM_OK && limits->kind == PIM_CHECK_CHANNELS)
         status = check_rows(trace, configuration, error);
+    if (status == PIM_OK && limits->kind == PIM_CHECK_NODES)
+        status = check_bank(configuration, error);
     pim_configuration_destroy(configuration);
     return status;
 }
