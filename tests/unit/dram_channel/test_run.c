@@ -7,7 +7,9 @@
 #include "tools/command/dram/run.h"
 
 #include <check.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +234,36 @@ START_TEST(parts_are_merged)
 }
 END_TEST
 
+/* Temporary files that may not grow: the message has the system's reason. */
+START_TEST(files_that_fail_say_why)
+{
+    struct dram_log log = {0};
+    struct dram_blocks blocks = {0};
+    struct order order = {0};
+    struct pim_error of_log = {PIM_OK, ""}, of_blocks = {PIM_OK, ""};
+    struct rlimit before, small;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 4096;
+    ck_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    for (uint64_t i = 0; i <= DRAM_LOG_KEPT; i++)
+        dram_log_add(&log, &(struct pim_dram_record){i, 0, 0, 0, PIM_DRAM_ACT, 0});
+    unsigned added = 0;
+    while (added < DRAM_BLOCKS_KEPT + 1 && dram_blocks_add(&blocks, (uint64_t)added * DRAM_BLOCK, &of_blocks))
+        added++;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct dram_log_taker taker = {&order, take_in_order};
+    ck_assert_int_eq(dram_log_each(&log, &taker, &of_log), PIM_IO);
+    ck_assert_msg(strstr(of_log.text, strerror(EFBIG)), "%s", of_log.text);
+    ck_assert_uint_eq(added, DRAM_BLOCKS_KEPT);
+    ck_assert_int_eq(of_blocks.status, PIM_IO);
+    ck_assert_msg(strstr(of_blocks.text, strerror(EFBIG)), "%s", of_blocks.text);
+    dram_log_terminate(&log);
+    dram_blocks_terminate(&blocks);
+}
+END_TEST
+
 /* A record of a log with copies comes once for each channel, in order. */
 START_TEST(records_stand_for_channels)
 {
@@ -431,6 +463,7 @@ Suite *suite_channel_run(void)
     tcase_add_loop_test(cases, memory_is_constant, 0, 2 * PIM_CASES(1)); /* a sanitizer keeps what is freed */
     tcase_add_test(cases, long_latencies);
     tcase_add_test(cases, parts_are_merged);
+    tcase_add_test(cases, files_that_fail_say_why);
     tcase_add_test(cases, records_stand_for_channels);
     tcase_add_loop_test(cases, lists_of_other_tools, 0, sizeof foreign / sizeof foreign[0]);
     tcase_add_loop_test(cases, logs_of_other_tools, 0, sizeof logs / sizeof logs[0]);

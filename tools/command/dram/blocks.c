@@ -1,6 +1,8 @@
 #include "tools/command/dram/blocks.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 
 /* Some bytes of a block in the file. */
@@ -8,15 +10,19 @@ static bool move(struct dram_blocks *blocks, const struct dram_block *block, siz
                  size_t size, bool out)
 {
     const off_t at = (off_t)(block->place * sizeof(struct dram_payload) + offset);
-    if (!blocks->file || fseeko(blocks->file, at, SEEK_SET) != 0 ||
+    if (blocks->failed != 0)
+        return false;
+    errno = 0;
+    if (fseeko(blocks->file, at, SEEK_SET) != 0 ||
         (out ? fwrite(bytes, size, 1, blocks->file) : fread(bytes, size, 1, blocks->file)) != 1)
-        blocks->failed = true;
-    return !blocks->failed;
+        blocks->failed = errno != 0 ? errno : EIO;
+    return blocks->failed == 0;
 }
 
-static enum pim_status refuse(struct pim_error *error)
+static enum pim_status refuse(const struct dram_blocks *blocks, struct pim_error *error)
 {
-    return pim_fail(error, PIM_IO, "the temporary file of requests under way failed");
+    return pim_fail(error, PIM_IO, "the temporary file of requests under way failed: %s",
+                    strerror(blocks->failed));
 }
 
 /* The oldest block in memory goes to the file; those in memory are the newest ones. */
@@ -25,8 +31,10 @@ static struct dram_payload *put_away(struct dram_blocks *blocks)
     struct dram_block *block = blocks->newest;
     for (unsigned i = 1; i < DRAM_BLOCKS_KEPT; i++)
         block = block->before;
-    if (!blocks->file)
-        blocks->file = tmpfile();
+    if (!blocks->file && !(blocks->file = tmpfile())) {
+        blocks->failed = errno;
+        return NULL;
+    }
     if (block->place == UINT64_MAX)
         block->place = blocks->places++;
     if (!move(blocks, block, 0, block->payload, sizeof *block->payload, true))
@@ -57,7 +65,7 @@ struct dram_block *dram_blocks_add(struct dram_blocks *blocks, uint64_t first, s
     struct dram_payload *payload = block ? take_payload(blocks) : NULL;
     if (!payload) {
         free(block);
-        (void)(blocks->failed ? refuse(error)
+        (void)(blocks->failed ? refuse(blocks, error)
                               : pim_fail(error, PIM_NO_MEMORY, "out of memory for %d requests", DRAM_BLOCK));
         return NULL;
     }
@@ -117,7 +125,7 @@ static const struct dram_payload *payload_of(struct dram_blocks *blocks, const s
     }
     if (move(blocks, block, 0, blocks->read, sizeof *blocks->read, false))
         return blocks->read;
-    (void)refuse(error);
+    (void)refuse(blocks, error);
     return NULL;
 }
 
@@ -128,7 +136,7 @@ enum pim_status dram_blocks_retire(struct dram_blocks *blocks, void *context,
                                    struct pim_error *error)
 {
     if (blocks->failed)
-        return refuse(error);
+        return refuse(blocks, error);
     for (struct dram_block *block = blocks->oldest, *next; block; block = next) {
         next = block->next;
         if (block->served < block->accesses) {

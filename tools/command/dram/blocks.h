@@ -45,7 +45,7 @@ struct dram_blocks {
     bool ordered; /* blocks are handed on in the order of their requests; else as they are done with */
     FILE *file;
     uint64_t places;
-    bool failed; /* the file did */
+    int failed; /* errno of the file; 0: it did not fail */
 };
 
 /* A block behind the others, its results empty. NULL: memory is out, or the file failed. */

@@ -2,9 +2,11 @@
 
 #include "sim/arena.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 
 const char *const dram_log_columns[DRAM_LOG_COLUMNS] = {"cycle",      "command", "channel", "rank",
@@ -28,14 +30,21 @@ static void sort_newest(struct dram_log *log)
         qsort(log->records, log->count, sizeof *log->records, compare);
 }
 
+static void file_failed(struct dram_log *log)
+{
+    log->status = PIM_IO;
+    log->cause = errno != 0 ? errno : EIO;
+}
+
 /* The newest part goes to the file. */
 static void put_part(struct dram_log *log)
 {
+    sort_newest(log);
+    errno = 0;
     if (!log->parts)
         log->parts = tmpfile();
-    sort_newest(log);
     if (!log->parts || fwrite(log->records, sizeof *log->records, log->count, log->parts) != log->count)
-        log->status = PIM_IO;
+        file_failed(log);
     log->part_count++;
     log->count = 0;
 }
@@ -78,9 +87,10 @@ static bool refill(struct dram_log *log, struct part *part)
     if (part->left == 0)
         return false;
     const size_t count = part->left < part->size ? (size_t)part->left : part->size;
+    errno = 0;
     if (fseeko(log->parts, (off_t)(part->offset * sizeof *part->window), SEEK_SET) != 0 ||
         fread(part->window, sizeof *part->window, count, log->parts) != count) {
-        log->status = PIM_IO;
+        file_failed(log);
         return false;
     }
     part->at = 0;
@@ -190,10 +200,11 @@ enum pim_status dram_log_each(struct dram_log *log, const struct dram_log_taker 
     free(part);
     free(heap);
     free(windows);
+    if (log->status == PIM_IO)
+        return pim_fail(error, PIM_IO, "the temporary file of the log of commands failed: %s",
+                        strerror(log->cause));
     if (log->status != PIM_OK || status == PIM_NO_MEMORY)
-        return pim_fail(error, log->status != PIM_OK ? log->status : PIM_NO_MEMORY,
-                        log->status == PIM_IO ? "the temporary file of the log of commands failed"
-                                              : "out of memory for the log of commands");
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the log of commands");
     return status;
 }
 

@@ -28,6 +28,7 @@ struct dram_log {
     FILE *parts;     /* of DRAM_LOG_KEPT records each */
     size_t part_count;
     enum pim_status status; /* records are missing: the log must not be used */
+    int cause;              /* errno where the status is PIM_IO */
 };
 enum { DRAM_LOG_KEPT = 1 << 20 };
 
