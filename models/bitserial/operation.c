@@ -74,12 +74,12 @@ void pim_bitserial_energy(const struct pim_dram_specification *specification,
                           struct pim_dram_energy *energy)
 {
     struct pim_dram_counters counters = {0};
-    struct pim_dram_energy_parameters used = *parameters;
-    if (used.model != PIM_DRAM_ENERGY_PER_BIT)
-        used.model = PIM_DRAM_ENERGY_NONE; /* currents say nothing about second activations */
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         counters.commands[i] = commands[i];
-    pim_dram_energy_compute(specification, &used, &counters, cycles, energy);
+    if (parameters->model == PIM_DRAM_ENERGY_CURRENTS)
+        pim_dram_energy_of_no_currents(energy); /* nor of second activations */
+    else
+        pim_dram_energy_compute(specification, parameters, &counters, cycles, energy);
 }
 
 /* The work of the banks of a channel, in turn. */

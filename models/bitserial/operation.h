@@ -31,7 +31,7 @@ struct pim_bitserial_cost {
         closed_form_cycles; /* closed_form_aaps x pim_bitserial_aap_cycles; 0 when the operation moves data */
     uint64_t paper_aaps, paper_cycles; /* pim_bitserial_paper_aaps, the same way; 0: the paper has no form */
     /* pJ of all channels. NaN: not modelled (refresh and background without figures in the configuration,
-     * everything without an energy model per bit). total: of what is modelled. */
+     * everything without an energy model per bit), and the total then. modelled: of what is there. */
     struct pim_dram_energy energy;
 };
 

@@ -217,10 +217,14 @@ static void add_counts(void *sum, const void *part, size_t size)
         into[i] += from[i];
 }
 
-static void add_to_total(double energy, struct pim_run_result *result)
+/* The energy of a memory on channels. Without a part of it, what the run takes is not known either. */
+static void add_memory_energy(double *component, struct pim_run_result *result)
 {
-    if (!isnan(energy))
-        result->energy.total = isnan(result->energy.total) ? energy : result->energy.total + energy;
+    struct pim_energy *energy = &result->energy;
+    const double total = result->memory_energy.total;
+    result->on_channels = true;
+    *component = total;
+    energy->total = isnan(total) || isnan(energy->total) ? total : energy->total + total;
 }
 
 /* The global memory of cores on channels: what it counted, and what the standard has figures for. */
@@ -231,19 +235,16 @@ static void add_global_memory(struct pim_system *system, struct pim_run_result *
     struct pim_cores *cores = (struct pim_cores *)system->units;
     const struct pim_dram_configuration *dram = &cores->configuration.dram;
     struct pim_dram_counters counters;
-    struct pim_dram_energy energy;
     pim_core_memory_close(cores, result->end, &result->dram, &counters);
     pim_dram_energy_compute(&dram->specification, &dram->energy, &counters,
-                            result->end / system->hardware.node.memory_period, &energy);
-    result->energy.global = energy.total;
-    add_to_total(energy.total, result);
+                            result->end / system->hardware.node.memory_period, &result->memory_energy);
+    add_memory_energy(&result->energy.global, result);
 }
 
 /* Nodes on channels: what the standard has figures for. */
 static void add_channel_energy(const struct pim_system *system, struct pim_run_result *result)
 {
     const struct pim_node_array *nodes = pim_system_nodes(system);
-    struct pim_dram_energy energy;
     if (!nodes || nodes->configuration.channels.nodes == 0)
         return;
     const struct pim_dram_configuration *dram = &nodes->configuration.channels.dram;
@@ -251,9 +252,8 @@ static void add_channel_energy(const struct pim_system *system, struct pim_run_r
     const uint32_t shares = nodes->configuration.channels.nodes;
     all.organization.channels *= (nodes->units.count + shares - 1) / shares;
     pim_dram_energy_compute(&all, &dram->energy, &nodes->channel_counters,
-                            result->end / system->hardware.node.memory_period, &energy);
-    result->energy.dram = energy.total;
-    add_to_total(energy.total, result);
+                            result->end / system->hardware.node.memory_period, &result->memory_energy);
+    add_memory_energy(&result->energy.dram, result);
 }
 
 enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result,

@@ -9,6 +9,7 @@
 #ifndef PIMSIM_MODELS_SYSTEM_SYSTEM_H
 #define PIMSIM_MODELS_SYSTEM_SYSTEM_H
 
+#include "models/dram/energy.h"
 #include "models/system/family.h"
 #include "sim/output/histogram.h"
 #include "sim/output/progress.h"
@@ -52,6 +53,8 @@ struct pim_run_result {
     pim_time end; /* ticks */
     struct pim_actions actions;
     struct pim_energy energy;
+    bool on_channels; /* nodes, or the global memory of cores: */
+    struct pim_dram_energy memory_energy;
     struct pim_unit_result *units;
     uint32_t unit_count;
     struct pim_noc_link_use *links;

@@ -131,7 +131,7 @@ static const struct pim_key keys[] = {
     REAL("energy.idd4w_ma", "0", 100000, "mA", "currents: writing without a gap."),
     REAL("energy.idd5b_ma", "0", 100000, "mA", "currents: during REF."),
     REAL("energy.idd5pb_ma", "0", 100000, "mA",
-         "currents: during REFpb or REFsb; 0: not known, they are refused."),
+         "currents: during REFpb or REFsb; 0: not given, their energy is not modelled."),
     INTEGER("energy.devices", "1", 1, 64, "devices", "currents: devices that form a rank."),
 };
 
@@ -271,7 +271,7 @@ static enum pim_status take_refresh(const struct pim_configuration *values,
     return PIM_OK;
 }
 
-static enum pim_status take_energy(const struct pim_configuration *values, bool per_bank_refresh,
+static enum pim_status take_energy(const struct pim_configuration *values,
                                    struct pim_dram_energy_parameters *energy, struct pim_error *error)
 {
     *energy = (struct pim_dram_energy_parameters){
@@ -295,21 +295,22 @@ static enum pim_status take_energy(const struct pim_configuration *values, bool 
     energy->refresh_pj /= (double)(1u << pim_configuration_choice(values, "dram.refresh_rate"));
     if (energy->model != PIM_DRAM_ENERGY_CURRENTS)
         return PIM_OK;
-    /* Each is a current with rows open: what is below standby would give negative energy. */
+    /* What is below standby would give negative energy; 0 is not given, and what needs it is not modelled. */
     const struct {
         const char *path;
         double value, least;
         const char *what;
     } currents[] = {
         {"energy.idd3n_ma", energy->idd3n, energy->idd2n, "idd2n_ma"},
+        {"energy.idd0_ma", energy->idd0, energy->idd2n, "idd2n_ma"},
         {"energy.idd0_ma", energy->idd0, energy->idd3n, "idd3n_ma"},
         {"energy.idd4r_ma", energy->idd4r, energy->idd3n, "idd3n_ma"},
         {"energy.idd4w_ma", energy->idd4w, energy->idd3n, "idd3n_ma"},
         {"energy.idd5b_ma", energy->idd5b, energy->idd3n, "idd3n_ma"},
-        {"energy.idd5pb_ma", per_bank_refresh ? energy->idd5pb : energy->idd3n, energy->idd3n, "idd3n_ma"},
+        {"energy.idd5pb_ma", energy->idd5pb, energy->idd3n, "idd3n_ma"},
     };
     for (size_t i = 0; i < sizeof currents / sizeof currents[0]; i++)
-        if (currents[i].value < currents[i].least)
+        if (currents[i].value > 0 && currents[i].value < currents[i].least)
             return pim_configuration_fail(
                 values, error, currents[i].path,
                 "%g mA is below energy.%s, which is %g mA: its energy would be negative", currents[i].value,
@@ -346,5 +347,5 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
                                pim_configuration_boolean(values, "dram.bank_xor"),
                                &specification->organization, error) != PIM_OK)
         return error->status;
-    return take_energy(values, policy->refresh && policy->per_bank_refresh, &configuration->energy, error);
+    return take_energy(values, &configuration->energy, error);
 }

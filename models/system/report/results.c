@@ -3,6 +3,7 @@
 #include "models/system/family.h"
 
 #include <assert.h>
+#include <string.h>
 
 uint32_t pim_energy_components(const struct pim_system *system, const struct pim_energy *energy,
                                struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST])
@@ -10,9 +11,11 @@ uint32_t pim_energy_components(const struct pim_system *system, const struct pim
     uint32_t count = 0;
     for (const struct pim_energy_row *row = system->hardware.family->shown; row->key; row++) {
         assert(count < PIM_ENERGY_COMPONENTS_MOST - 1);
-        components[count++] = (struct pim_energy_component){row->text, pim_energy_of_row(energy, row)};
+        const bool of_memory = strcmp(row->key, "dram") == 0 || strcmp(row->key, "global") == 0;
+        components[count++] =
+            (struct pim_energy_component){row->text, pim_energy_of_row(energy, row), of_memory};
     }
-    components[count++] = (struct pim_energy_component){"static", energy->standing};
+    components[count++] = (struct pim_energy_component){"static", energy->standing, false};
     return count;
 }
 

@@ -6,18 +6,20 @@
 
 #include "models/system/system.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A component that the energy of a run is told by. */
 struct pim_energy_component {
     const char *name;
     double picojoules; /* NaN: not modelled */
+    bool of_memory;    /* what channels take, where the memory is on channels */
 };
 
 enum { PIM_ENERGY_COMPONENTS_MOST = 16 };
 
 /* The components of the family of the units, in the order of reports; those that are modelled add up to
- * energy->total. Returns how many. */
+ * energy->total, unless it is NaN. Returns how many. */
 uint32_t pim_energy_components(const struct pim_system *system, const struct pim_energy *energy,
                                struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST]);
 

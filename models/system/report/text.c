@@ -16,22 +16,47 @@ static double percent(double part, double whole)
     return whole > 0 ? 100.0 * part / whole : 0.0;
 }
 
+/* The parts of a memory on channels that the standard has figures for, and why the others are missing. */
+static void print_memory_energy(const struct pim_dram_energy *energy, FILE *file)
+{
+    char reason[PIM_DRAM_ENERGY_REASON];
+    fputs("  memory on channels\n", file);
+    for (unsigned part = 0; part < PIM_DRAM_ENERGY_background_active; part++) {
+        pim_dram_energy_reason(energy, part, reason);
+        fprintf(file, "    %-11s ", pim_dram_energy_part_text(part));
+        if (reason[0] != '\0')
+            fprintf(file, "       n/a  (%s)\n", reason);
+        else
+            fprintf(file, "%10.3f mJ\n", pim_dram_energy_of_part(energy, part) * 1e-9);
+    }
+}
+
 static void print_energy(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
     struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST];
     const double total = result->energy.total;
     const uint32_t count = pim_energy_components(system, &result->energy, components);
+    char reason[PIM_DRAM_ENERGY_REASON] = "";
+    if (result->on_channels)
+        pim_dram_energy_reason(&result->memory_energy, PIM_DRAM_ENERGY_total, reason);
     if (isnan(total))
-        fprintf(file, "\nenergy        n/a\n");
+        fprintf(file, "\nenergy        n/a%s%s%s\n", reason[0] ? "  (memory: " : "", reason,
+                reason[0] ? ")" : "");
     else
         fprintf(file, "\nenergy        %.3f mJ\n", total * 1e-9);
     for (uint32_t i = 0; i < count; i++)
         if (isnan(components[i].picojoules))
-            fprintf(file, "  %-13s        n/a  (its energy is 0 in the configuration: not modelled)\n",
-                    components[i].name);
+            fprintf(file, "  %-13s        n/a  (%s)\n", components[i].name,
+                    components[i].of_memory && reason[0]
+                        ? "a part of the memory's is missing"
+                        : "its energy is 0 in the configuration: not modelled");
+        else if (isnan(total))
+            fprintf(file, "  %-13s %10.3f mJ\n", components[i].name, components[i].picojoules * 1e-9);
         else
             fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", components[i].name,
                     components[i].picojoules * 1e-9, percent(components[i].picojoules, total));
+    if (result->on_channels)
+        print_memory_energy(&result->memory_energy, file);
 }
 
 /* Phases of the same step ("query") summed over stages, blocks and layers. */

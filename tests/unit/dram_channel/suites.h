@@ -12,5 +12,6 @@ Suite *suite_channel_tensor(void);
 Suite *suite_channel_refusals(void);
 Suite *suite_channel_policy(void);
 Suite *suite_channel_run(void);
+Suite *suite_channel_energy(void);
 
 #endif

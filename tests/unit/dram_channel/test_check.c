@@ -8,7 +8,6 @@
 
 #include <check.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -464,65 +463,6 @@ START_TEST(skipping_idle_time_changes_nothing)
 }
 END_TEST
 
-/* DRAMPower's formulas with the currents of MT40A1G8PM, each in its closed form. */
-START_TEST(energy_of_currents)
-{
-    struct pim_dram_configuration configuration;
-    configure(&configuration, "ddr4_2400r", NULL);
-    struct pim_dram_counters counters = {.precharged_banks = 91964, .active_cycles = 1000};
-    counters.commands[PIM_DRAM_ACT] = 91980;
-    counters.commands[PIM_DRAM_RD] = 134008;
-    counters.commands[PIM_DRAM_WR] = 65984;
-    counters.commands[PIM_DRAM_REF] = 110;
-    struct pim_dram_energy energy;
-    pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 3000, &energy);
-    /* DRAMPower on a log with these counts: J x 10^12. */
-    ck_assert_double_eq_tol(energy.read / 3.943617e8, 1, 1e-6);
-    ck_assert_double_eq_tol(energy.write / 1.688515e8, 1, 1e-6);
-    ck_assert_double_eq_tol(energy.refresh / 7.884373e7, 1, 1e-6);
-    ck_assert_double_eq_tol(energy.activate / 1.434314e8, 1, 1e-6);
-    ck_assert_double_eq_tol(energy.precharge / 1.647336e8, 1, 1e-6);
-    ck_assert_double_eq_tol(energy.background_active, 8 * 1.2 * 43 * 1000 * 0.833, 1e-6);
-    ck_assert_double_eq_tol(energy.background_precharged, 8 * 1.2 * 34 * 2000 * 0.833, 1e-6);
-}
-END_TEST
-
-START_TEST(energy_per_bit)
-{
-    struct pim_dram_configuration configuration;
-    configure(&configuration, "nicepim_stack", NULL);
-    struct pim_dram_counters counters = {0};
-    counters.commands[PIM_DRAM_RD] = 1000;
-    struct pim_dram_energy energy;
-    pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 5000, &energy);
-    ck_assert_double_eq_tol(energy.total, 0.88 * 128 * 1000, 1e-6);
-    ck_assert_double_eq(energy.write, 0); /* modelled, and there were none */
-    /* The paper gives energy per bit and nothing else. */
-    ck_assert(isnan(energy.activate) && isnan(energy.precharge) && isnan(energy.refresh) && isnan(energy.io));
-    ck_assert(isnan(energy.background) && isnan(energy.background_active) &&
-              isnan(energy.background_precharged));
-
-    static const char *const settings[] = {"energy.refresh_pj=1600", "energy.background_mw=2.5",
-                                           "energy.activate_pj=300", "energy.io_pj_per_bit=0.5", NULL};
-    configure(&configuration, "hbm2_pim", settings);
-    counters.commands[PIM_DRAM_WR] = 10;
-    counters.commands[PIM_DRAM_ACT] = 7;
-    counters.commands[PIM_DRAM_REF] = 3;
-    counters.commands[PIM_DRAM_REFPB] = 4;
-    pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 5000, &energy);
-    ck_assert_double_eq_tol(energy.activate, 2100, 1e-9);
-    ck_assert_double_eq_tol(energy.refresh, 1600 * 3 + 1600 * 4 / 16.0, 1e-9);
-    ck_assert_double_eq_tol(energy.background, 2.5 * 5000, 1e-9);
-    ck_assert_double_eq_tol(energy.io, 0.5 * 256 * 1010, 1e-9);
-    ck_assert_double_eq_tol(energy.total, 2100 + 5200 + 12500 + (2.68 + 0.5) * 256 * 1010, 1e-6);
-    ck_assert(isnan(energy.precharge) && isnan(energy.background_active));
-
-    configure(&configuration, "lpddr4_3200", NULL);
-    pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 5000, &energy);
-    ck_assert(isnan(energy.total) && isnan(energy.read));
-}
-END_TEST
-
 /* A stream reaches 95 % of what refresh leaves of the peak; `settings` interleave where the preset does not.
  * A private bank cannot hide its row changes: 64 columns take 64 + tRTP + tRP + tRCD - 1 cycles. */
 static const struct {
@@ -633,8 +573,6 @@ Suite *suite_channel_check(void)
     tcase_add_loop_test(cases, refreshes_of_the_whole_log, 0, sizeof refreshes / sizeof refreshes[0]);
     tcase_add_loop_test(cases, runs_violate_nothing, 0, PIM_CASES(presets));
     tcase_add_loop_test(cases, skipping_idle_time_changes_nothing, 0, sizeof idle / sizeof idle[0]);
-    tcase_add_test(cases, energy_of_currents);
-    tcase_add_test(cases, energy_per_bit);
     tcase_add_loop_test(cases, stream_bandwidth, 0, PIM_CASES(sizeof streams / sizeof streams[0]));
     tcase_add_loop_test(cases, interleaved_bandwidth, 0, PIM_CASES(presets));
     suite_add_tcase(suite, cases);

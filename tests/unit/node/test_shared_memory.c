@@ -270,11 +270,34 @@ START_TEST(energy_is_of_the_standard)
                       .height = 1,
                       .settings = {"dram.standard=hbm2_pim_act1", "clock.memory_khz=1000000",
                                    "energy.dram_pj_per_bit=7", NO_REFRESH}};
+    char *text;
     replay_well(&run, PHASE "load input address=0 bytes=4096\nphase_end 0\n");
     /* 4 rows of 1 KiB; (2.68 + 0.80) pJ/bit, 909 pJ for a row. */
     ck_assert_uint_eq(run.result.dram.activates, 4);
-    ck_assert_double_eq_tol(run.result.energy.dram, 4 * 909 + 8 * 4096 * 3.48, 1e-6);
+    ck_assert_double_eq_tol(run.result.memory_energy.modelled, 4 * 909 + 8 * 4096 * 3.48, 1e-6);
+    /* What the standard has no figures for is missing in each total, and said. */
+    ck_assert(isnan(run.result.energy.dram) && isnan(run.result.energy.total));
+    text = json_of(&run);
+    ck_assert_ptr_nonnull(strstr(text, "\"total\": \"no energy.refresh_pj, energy.background_mw in this "
+                                       "configuration: give them to have the total\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"background\": \"no energy.background_mw"));
+    free(text);
     clean(&run);
+    struct run whole = {
+        .width = 1,
+        .height = 1,
+        .settings = {"dram.standard=hbm2_pim_act1", "clock.memory_khz=1000000",
+                     "dram.standard_values=\"dram = { refresh = false; }; energy = { refresh_pj = 1.0; "
+                     "background_mw = 2.0; };\""}};
+    replay_well(&whole, PHASE "load input address=0 bytes=4096\nphase_end 0\n");
+    ck_assert_double_eq_tol(whole.result.energy.dram,
+                            4 * 909 + 8 * 4096 * 3.48 + whole.result.memory_energy.background, 1e-6);
+    ck_assert(whole.result.memory_energy.background > 0);
+    ck_assert(whole.result.energy.total >= whole.result.energy.dram);
+    text = json_of(&whole);
+    ck_assert_ptr_null(strstr(text, "in this configuration: give"));
+    free(text);
+    clean(&whole);
     struct run silent = {.width = 1,
                          .height = 1,
                          .settings = {"dram.standard=pimbank_400", "energy.dram_pj_per_bit=7",

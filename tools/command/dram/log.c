@@ -331,38 +331,34 @@ void dram_print_commands(const struct pim_dram_specification *specification, con
 void dram_put_energy(struct pim_json *json, const struct pim_dram_energy *energy)
 {
     pim_json_begin_object(json, "energy_pj");
-    pim_json_put_real(json, "activate", energy->activate);
-    pim_json_put_real(json, "precharge", energy->precharge);
-    pim_json_put_real(json, "read", energy->read);
-    pim_json_put_real(json, "write", energy->write);
-    pim_json_put_real(json, "refresh", energy->refresh);
-    pim_json_put_real(json, "io", energy->io);
-    pim_json_put_real(json, "background", energy->background);
-    pim_json_put_real(json, "background_active", energy->background_active);
-    pim_json_put_real(json, "background_precharged", energy->background_precharged);
-    pim_json_put_real(json, "total", energy->total);
+    pim_dram_energy_put(json, energy);
+    pim_json_end(json);
+    pim_json_begin_object(json, "energy_reasons");
+    pim_dram_energy_put_reasons(json, energy);
     pim_json_end(json);
 }
 
 void dram_print_energy(const struct pim_dram_energy *energy, FILE *file)
 {
-    const struct {
-        const char *name;
-        double picojoules;
-    } parts[] = {{"activate", energy->activate},    {"precharge", energy->precharge}, {"read", energy->read},
-                 {"write", energy->write},          {"refresh", energy->refresh},     {"i/o", energy->io},
-                 {"background", energy->background}};
-    if (isnan(energy->total)) {
-        fputs("energy: not modelled: the configuration gives no figures for it\n", file);
+    char reason[PIM_DRAM_ENERGY_REASON];
+    pim_dram_energy_reason(energy, PIM_DRAM_ENERGY_total, reason);
+    if (isnan(energy->modelled)) {
+        fprintf(file, "energy: n/a: %s\n", reason);
         return;
     }
-    fprintf(file, "energy: %.6g pJ (", energy->total);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        fprintf(file, "%s%s ", i > 0 ? ", " : "", parts[i].name);
-        if (isnan(parts[i].picojoules))
+    fprintf(file, "energy: %s%.6g pJ (", isnan(energy->total) ? "n/a; modelled " : "", energy->modelled);
+    for (unsigned part = 0; part < PIM_DRAM_ENERGY_background_active; part++) {
+        const double picojoules = pim_dram_energy_of_part(energy, part);
+        fprintf(file, "%s%s ", part > 0 ? ", " : "", pim_dram_energy_part_text(part));
+        if (isnan(picojoules))
             fputs("n/a", file);
         else
-            fprintf(file, "%.4g", parts[i].picojoules);
+            fprintf(file, "%.4g", picojoules);
     }
     fputs(")\n", file);
+    for (unsigned part = 0; part < PIM_DRAM_ENERGY_background_active; part++) {
+        pim_dram_energy_reason(energy, part, reason);
+        if (reason[0] != '\0')
+            fprintf(file, "  %s n/a: %s\n", pim_dram_energy_part_text(part), reason);
+    }
 }

@@ -71,8 +71,8 @@ enum pim_status dram_log_judge(uint64_t violations, struct pim_error *error);
 enum { DRAM_LOG_COLUMNS = 8 };
 extern const char *const dram_log_columns[DRAM_LOG_COLUMNS];
 
-/* "commands" (by the names of a standard, NULL: jedec's; text: those that occurred) and "energy_pj" (pJ;
- * null, n/a: not modelled). */
+/* "commands" (by the names of a standard, NULL: jedec's; text: those that occurred), "energy_pj" (pJ;
+ * null, n/a: not modelled) and "energy_reasons" (why). */
 void dram_put_commands(struct pim_json *json, const struct pim_dram_specification *specification,
                        const uint64_t *commands);
 void dram_put_energy(struct pim_json *json, const struct pim_dram_energy *energy);

@@ -115,7 +115,8 @@ static enum pim_status judge(struct running *running, struct pim_error *error)
                             &energy);
     run->checked = true;
     run->violations = pim_dram_check_violations(check);
-    run->energy_difference = run->energy.total > 0 ? fabs(energy.total / run->energy.total - 1) : (double)NAN;
+    run->energy_difference =
+        run->energy.modelled > 0 ? fabs(energy.modelled / run->energy.modelled - 1) : (double)NAN;
     return PIM_OK;
 }
 
