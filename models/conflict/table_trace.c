@@ -2,6 +2,7 @@
 #include "models/conflict/table.h"
 
 #include "traces/file/hardware.h"
+#include "traces/file/reader.h"
 #include "traces/file/writer.h"
 
 #include <inttypes.h>

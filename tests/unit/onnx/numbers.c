@@ -314,8 +314,8 @@ static const double *product_numbers(struct numbers *n, const Onnx__NodeProto *n
     return all;
 }
 
-/* The number of elementwise work on one input. Layers do not keep on which side it stands: where that matters,
- * one that stands first is none. */
+/* The number of elementwise work on one input. Layers do not keep on which side it stands: where that
+ * matters, one that stands first is none. */
 static const struct tensor *number_of(struct numbers *n, const Onnx__NodeProto *node,
                                       const struct pim_layer *layer)
 {

@@ -144,8 +144,8 @@ static void strip(struct pim_dram_logged *command)
 
 /*
  * DRAMsim3: cycle, command, channel, rank, bank group, bank, row, column. A log is of one channel; refreshes
- * and the precharges before them do not say which, and have that of the command before: `*channel`. A memory of
- * one channel is whichever the log is of: `single`.
+ * and the precharges before them do not say which, and have that of the command before: `*channel`. A memory
+ * of one channel is whichever the log is of: `single`.
  */
 static enum pim_status read_dramsim3(struct dram_words *words, bool single, int64_t *channel,
                                      struct pim_dram_logged *command, struct pim_error *error)

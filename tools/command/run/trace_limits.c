@@ -5,6 +5,7 @@
 #include "models/system/hardware.h"
 #include "models/system/schema.h"
 #include "traces/file/hardware.h"
+#include "traces/file/reader.h"
 
 #include <string.h>
 
