@@ -67,7 +67,7 @@ static enum pim_status infer(const struct pim_graph *graph, uint32_t before, enu
 enum pim_status pim_graph_add(struct pim_graph *graph, const struct pim_layer_description *description,
                               uint32_t *index, struct pim_error *error)
 {
-    struct pim_inference result;
+    struct pim_inference result = {0};
     enum pim_status status = infer(graph, graph->count, description->operation, &description->attributes,
                                    description->input, description->inputs, &result, error);
     if (status == PIM_OK && description->padding_macs > result.macs)

@@ -93,6 +93,7 @@ static bool assemble(struct pim_lowering *l, const struct box *box, uint32_t box
     unsigned next = PIM_AXES, seen = 0;
     for (uint32_t d = shape->rank; d-- > 0;) {
         uint8_t axis = axes->axis[d];
+        assert(axis < PIM_AXES);
         stride[d] = extent[axis];
         extent[axis] *= shape->dimension[d];
         if (shape->dimension[d] > 1 && !(seen >> axis & 1)) {

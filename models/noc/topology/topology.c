@@ -244,7 +244,7 @@ static enum pim_status allocate(struct pim_noc_topology *topology, const uint32_
     topology->output_link = malloc(((size_t)ports + 1) * sizeof *topology->output_link);
     topology->input_link = malloc(((size_t)ports + 1) * sizeof *topology->input_link);
     topology->link =
-        calloc((size_t)topology->routers * topology->grid_ports + express, sizeof *topology->link);
+        calloc((size_t)topology->routers * topology->grid_ports + express + 1, sizeof *topology->link);
     if (!topology->output_link || !topology->input_link || !topology->link)
         return no_memory(topology, error);
     memset(topology->output_link, 0xff, ports * sizeof *topology->output_link); /* PIM_NOC_NONE */

@@ -132,8 +132,8 @@ START_TEST(interleaved_banks_open_rows_behind_columns)
 }
 END_TEST
 
-/* What is between two ACTs sets the pace of single columns in rows of banks that follow each other: tRRD where
- * it is long; with closed pages no PRE, but tRC over the banks. */
+/* What is between two ACTs sets the pace of single columns in rows of banks that follow each other: tRRD,
+ * if it is long; with closed pages no PRE, but tRC over the banks. */
 START_TEST(rows_ahead_are_as_far_apart_as_the_banks_have_them)
 {
     static const struct {
