@@ -221,8 +221,6 @@ static enum pim_status make_convolution(const struct making *making, uint32_t in
 static enum pim_status make_linear(const struct making *making, uint32_t index)
 {
     const struct pim_layer *layer = &making->graph->layers[index];
-    if (layer->attributes.pooling.kind == PIM_POOLING_NORM)
-        return refuse(making, index, "it pools by a norm");
     struct pim_mapped_layer *mapped = add_layer(making, index);
     struct view out = view_of(making->graph, index), in = view_of(making->graph, layer->input[0]);
     mapped->product = true;
@@ -361,6 +359,8 @@ static enum pim_status make_vector(const struct making *making, uint32_t index)
 static enum pim_status make_pooling(const struct making *making, uint32_t index)
 {
     const struct pim_layer *layer = &making->graph->layers[index];
+    if (layer->attributes.pooling.kind == PIM_POOLING_NORM)
+        return refuse(making, index, "it pools by a norm");
     struct pim_mapped_layer *mapped = add_layer(making, index);
     struct view out = view_of(making->graph, index), in = view_of(making->graph, layer->input[0]);
     bool global = layer->attributes.pooling.global;

@@ -9,6 +9,8 @@
 #include "mappers/network/graph.h"
 #include "tests/unit/onnx/numbers.h"
 
+#include "onnx.pb-c.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* ONNX files with numbers (numbers.h). */
 #include "tests/unit/onnx/numbers.h"
+
 #include "mappers/verify/reals.h"
+#include "onnx.pb-c.h"
 
 #include <math.h>
 #include <stdio.h>

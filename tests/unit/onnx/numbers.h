@@ -8,8 +8,10 @@
 
 #include "mappers/network/onnx/onnx.h"
 #include "mappers/verify/reals.h"
-#include "onnx.pb-c.h"
 #include "sim/arena.h"
+
+struct Onnx__ModelProto; /* of the format, generated */
+struct Onnx__TensorProto;
 
 struct tensor {
     const char *name;
@@ -24,7 +26,7 @@ struct last_numbers {
 };
 
 struct numbers {
-    Onnx__ModelProto *file;
+    struct Onnx__ModelProto *file;
     struct pim_arena arena;
     struct tensor *input; /* given: `inputs` of them */
     size_t inputs;
@@ -42,7 +44,7 @@ uint8_t *numbers_load(struct pim_arena *arena, const char *path, size_t *size);
 bool numbers_open(struct numbers *n, const uint8_t *bytes, size_t size);
 
 /* A tensor of the format as real numbers; false for types that are none. */
-bool numbers_of_tensor(struct numbers *n, const Onnx__TensorProto *proto, struct tensor *tensor);
+bool numbers_of_tensor(struct numbers *n, const struct Onnx__TensorProto *proto, struct tensor *tensor);
 
 /* The input of that name has these numbers. */
 void numbers_give(struct numbers *n, const char *name, const struct tensor *tensor);

@@ -9,6 +9,8 @@
  */
 #include "tests/unit/onnx/model.h"
 #include "tests/unit/onnx/numbers.h"
+
+#include "onnx.pb-c.h"
 #include "tests/unit/test_main.h"
 
 #include <dirent.h>

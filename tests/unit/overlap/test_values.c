@@ -295,10 +295,12 @@ START_TEST(a_pooling_by_a_norm_is_refused)
     union pim_attributes input = {.shape = {.rank = 4, .dimension = {1, 4, 6, 6}}};
     union pim_attributes pooling = {
         .pooling = {.kind = _i ? PIM_POOLING_NORM : PIM_POOLING_AVERAGE, .global = true}};
+    union pim_attributes linear = {.linear = {.outputs = 3}};
     const char *const settings[SETTINGS] = {NULL};
     begin(&setup, "configs/hardware/fast-overlapim-reram.cfg", settings);
     uint32_t first = add(&setup, "input", PIM_OPERATOR_INPUT, 0, &input);
-    (void)add(&setup, "pooling", PIM_OPERATOR_POOLING, first, &pooling);
+    uint32_t pooled = add(&setup, "pooling", PIM_OPERATOR_POOLING, first, &pooling);
+    (void)add(&setup, "linear", PIM_OPERATOR_LINEAR, pooled, &linear);
     enum pim_status status = pim_mapped_layers_make(&setup.network, &layers, &setup.error);
     if (_i) {
         ck_assert_int_eq(status, PIM_BAD_INPUT);
