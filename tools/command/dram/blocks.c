@@ -89,7 +89,7 @@ void dram_blocks_served(struct dram_blocks *blocks, uint64_t request, uint64_t f
         block = block->before;
     const size_t i = (size_t)(request - block->first);
     const size_t offset = offsetof(struct dram_payload, results) + i * sizeof(struct dram_result);
-    struct dram_result read, *result = block->payload ? &block->payload->results[i] : &read;
+    struct dram_result read = {0, 0}, *result = block->payload ? &block->payload->results[i] : &read;
     if (!block->payload && !move(blocks, block, offset, &read, sizeof read, false))
         return;
     if (first_command < result->first_command)
