@@ -203,7 +203,7 @@ def figure_8_saf(bench, sheet, networks, label):
         saf = ["--switching", "saf", "--routing", "xy"]
         snake = bench.mean(network, "snake", *saf, "--arbiter", "fixed")[0]
         ours = bench.mean(network, "node-group", *saf, "--arbiter", "balance")[0]
-        ideal = bench.mean(network, "node-group", *saf, "--arbiter", "fixed", "--ideal")[0]
+        ideal = bench.mean(network, "node-group", *saf, "--ideal")[0]
         rows.append([network, ms(snake), ms(ours), ms(ideal), percent(1 - ours / snake), percent(1 - ideal / ours)])
     sheet.table(named("figure8_saf", label), "Fig. 8 under store and forward (what the text says), ms",
                 ["network", "snake fixed", "ours balance", "ideal", "cut %", "gap %"], rows)
