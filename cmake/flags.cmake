@@ -36,8 +36,9 @@ endif()
 target_compile_definitions(pimsim_flags INTERFACE _POSIX_C_SOURCE=200809L PIMSIM_VERSION="${PROJECT_VERSION}")
 target_include_directories(pimsim_flags INTERFACE ${PROJECT_SOURCE_DIR})
 
-# Link-time optimisation of what simulates: folders sim, traces and models. The rooms' objects hold machine code beside the bytecode ("fat"), so that an installed
-# libpimsim.a serves any compiler, and tests link the machine code without a second optimisation. Only GCC has that.
+# Link-time optimisation of what simulates: folders sim, traces and models. The rooms' objects hold machine code beside
+# the bytecode ("fat"), so that an installed libpimsim.a serves any compiler, and tests link the machine code without a
+# second optimisation. Only GCC has that.
 set(PIMSIM_LTO_USED OFF)
 if(PIMSIM_LTO)
   include(CheckIPOSupported)

@@ -115,8 +115,9 @@ uint64_t pim_estimate_near(const struct pim_estimate_hardware *hardware, uint64_
                            uint64_t away, uint64_t among, bool write)
 {
     uint64_t row = hardware->row_bytes, filled = among < row ? among : row;
+    const uint64_t any = away < rows ? away : rows;
     uint64_t cycles =
-        row_cycles(hardware, columns, (struct row_changes){.other = rows - away, .any = away}, write);
+        row_cycles(hardware, columns, (struct row_changes){.other = rows - any, .any = any}, write);
     if (columns > 0 && rows < columns)
         cycles += ceil_divide(
             change_cycles(hardware, columns / (rows + 1), (struct row_changes){.any = 1}, write) * filled,

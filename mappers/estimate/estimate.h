@@ -30,9 +30,8 @@ uint64_t pim_estimate_columns(const struct pim_estimate_hardware *hardware, uint
 
 /*
  * Memory: so many columns in `rows` rows beyond the one in which they begin, each the next of the one before
- * but `away` of them, which are anywhere. Accesses before went to some
- * place among `among` bytes that are in use by turns: as far as these fill a row, the first row has to be
- * opened.
+ * but `away` of them (at most `rows`), which are anywhere. Accesses before went to some place among `among`
+ * bytes that are in use by turns: as far as these fill a row, the first row has to be opened.
  */
 uint64_t pim_estimate_near(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
                            uint64_t away, uint64_t among, bool write);

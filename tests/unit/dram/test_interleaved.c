@@ -2,6 +2,7 @@
  * Interleaved banks: against banks stepped cycle by cycle on random bursts that arrive while others are under
  * way, and by hand.
  */
+#include "tests/unit/dram/draw.h"
 #include "tests/unit/dram/presets.h"
 #include "tests/unit/dram/stepped_banks.h"
 #include "tests/unit/dram/suites.h"
@@ -13,16 +14,6 @@
 #include <stdio.h>
 
 enum { CONFIGURATIONS = 600, BURSTS = 24 };
-
-static uint32_t below(uint64_t *state, uint32_t bound)
-{
-    return (uint32_t)(pim_splitmix64(state) % bound);
-}
-
-static uint32_t between(uint64_t *state, uint32_t least, uint32_t most)
-{
-    return least + below(state, most - least + 1);
-}
 
 static struct pim_bank_organization random_organization(uint64_t *state)
 {
@@ -61,25 +52,6 @@ static struct pim_bank_timing random_timing(uint64_t *state, const struct pim_ba
     return t;
 }
 
-static struct pim_burst random_burst(uint64_t *state, uint64_t capacity)
-{
-    struct pim_burst burst = {.write = below(state, 3) == 0, .count = 1};
-    burst.bytes = between(state, 1, capacity < 600 ? (uint32_t)capacity : 600);
-    if (below(state, 3) != 0) {
-        burst.bytes = (burst.bytes + 15) / 16;
-        burst.stride = burst.bytes + below(state, below(state, 2) ? 48 : 3000);
-        burst.count = between(state, 1, 40);
-    }
-    while (burst.count > 1 && (uint64_t)(burst.count - 1) * burst.stride + burst.bytes > capacity)
-        burst.count--;
-    uint64_t length =
-        burst.count > 1 ? (uint64_t)(burst.count - 1) * burst.stride + burst.bytes : burst.bytes;
-    burst.address = pim_splitmix64(state) % (capacity - length + 1);
-    if (below(state, 2)) /* near the beginning: rows that are open already */
-        burst.address %= 100;
-    return burst;
-}
-
 START_TEST(interleaved_banks_equal_stepped_ones)
 {
     uint64_t state = UINT64_C(0x696e7465726c6561), refreshes = 0, conflicts = 0, together = 0;
@@ -94,7 +66,7 @@ START_TEST(interleaved_banks_equal_stepped_ones)
         pim_bank_rules_initialize(&rules, &timing, &organization);
         pim_bank_initialize(&bank, &rules);
         for (int j = 0; j < BURSTS; j++) {
-            burst[j] = random_burst(&state, rules.capacity_bytes);
+            burst[j] = random_burst(&state, rules.capacity_bytes, 16);
             arrival[j] = at;
             pim_bank_access(&bank, &burst[j], at, &times[j]);
             /* The port takes a burst when fewer than banks are under way, and no two in a cycle. */

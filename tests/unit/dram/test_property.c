@@ -2,6 +2,7 @@
  * The run-length bank against the stepped one on random bursts: times of every burst, and all counters at the
  * end.
  */
+#include "tests/unit/dram/draw.h"
 #include "tests/unit/dram/presets.h"
 #include "tests/unit/dram/stepped_bank.h"
 #include "tests/unit/dram/suites.h"
@@ -16,16 +17,6 @@
 enum { CONFIGURATIONS = 400, BURSTS = 24 };
 
 static const uint64_t seed = UINT64_C(0x70696d62616e6b);
-
-static uint32_t below(uint64_t *state, uint32_t bound)
-{
-    return (uint32_t)(pim_splitmix64(state) % bound);
-}
-
-static uint32_t between(uint64_t *state, uint32_t least, uint32_t most)
-{
-    return least + below(state, most - least + 1);
-}
 
 static struct pim_bank_timing random_timing(uint64_t *state)
 {
@@ -62,27 +53,6 @@ static struct pim_bank_organization random_organization(uint64_t *state)
                                           .row_bytes = column_bytes * between(state, 1, 64),
                                           .column_bytes = column_bytes,
                                           .closed_page = below(state, 2) == 1};
-}
-
-/* Dense, sparse and single pieces, inside the capacity. */
-static struct pim_burst random_burst(uint64_t *state, uint64_t capacity)
-{
-    struct pim_burst burst = {.write = below(state, 3) == 0};
-    burst.bytes = between(state, 1, capacity < 600 ? (uint32_t)capacity : 600);
-    burst.count = 1;
-    if (below(state, 3) != 0) {
-        burst.bytes = (burst.bytes + 7) / 8;
-        burst.stride = burst.bytes + below(state, below(state, 2) ? 48 : 3000);
-        burst.count = between(state, 1, 40);
-    }
-    while (burst.count > 1 && (uint64_t)(burst.count - 1) * burst.stride + burst.bytes > capacity)
-        burst.count--;
-    uint64_t length =
-        burst.count > 1 ? (uint64_t)(burst.count - 1) * burst.stride + burst.bytes : burst.bytes;
-    burst.address = pim_splitmix64(state) % (capacity - length + 1);
-    if (below(state, 2)) /* near the beginning: row hits between bursts, and changes of direction */
-        burst.address %= 100;
-    return burst;
 }
 
 static void compare_counters(const struct pim_bank *fast, const struct stepped_bank *stepped,
@@ -130,7 +100,7 @@ START_TEST(runs_equal_single_steps)
         stepped_bank_initialize(&stepped, &timing, &organization);
         uint64_t arrival = 0;
         for (int j = 0; j < BURSTS; j++) {
-            struct pim_burst burst = random_burst(&state, rules.capacity_bytes);
+            struct pim_burst burst = random_burst(&state, rules.capacity_bytes, 8);
             ck_assert_msg(pim_bank_check_burst(&rules, &burst, &error) == PIM_OK, "%s", error.text);
             struct pim_burst_times times, expected;
             pim_bank_access(&fast, &burst, arrival, &times);
@@ -178,7 +148,7 @@ START_TEST(runs_hold_every_column_once)
     uint64_t state = seed + 1;
     for (int i = 0; i < 20000; i++) {
         uint32_t port_bytes = between(&state, 1, 70), columns_per_row = between(&state, 1, 50);
-        struct pim_burst burst = random_burst(&state, UINT64_C(1) << 16);
+        struct pim_burst burst = random_burst(&state, UINT64_C(1) << 16, 8);
         struct pim_run_cursor cursor;
         struct pim_run run;
         uint64_t total = 0, last_row = UINT64_MAX, expected = 0, column = UINT64_MAX, rows = 0,
@@ -224,7 +194,7 @@ START_TEST(early_arrival_changes_nothing_and_no_cycle_is_lost)
         pim_bank_initialize(&prompt, &rules);
         uint64_t start = below(&state, 5000), next = start, last = 0;
         for (int j = 0; j < BURSTS; j++) {
-            struct pim_burst burst = random_burst(&state, rules.capacity_bytes);
+            struct pim_burst burst = random_burst(&state, rules.capacity_bytes, 8);
             struct pim_burst_times a, b;
             pim_bank_access(&early, &burst, start, &a);
             pim_bank_access(&prompt, &burst, next, &b);

@@ -272,8 +272,8 @@ static void put_activation(struct pim_onnx_exporter *e)
         (void)put2(e, "Mul", true, put1(e, "Sigmoid", false, x), x);
     } else if (kind == PIM_ACTIVATION_MISH) {
         (void)put2(e, "Mul", true, put1(e, "Tanh", false, put1(e, "Softplus", false, x)), x);
-    } else if (kind ==
-               PIM_ACTIVATION_CLIP) { /* the limits of ReLU6, as everywhere where the graph has none */
+    } else if (kind == PIM_ACTIVATION_CLIP) {
+        /* The graph keeps no limits: those of ReLU6, which the descriptors mean. */
         const char *least = pim_onnx_put_number(e, 0), *most = pim_onnx_put_number(e, 6);
         const char *inputs[3] = {x, least, most};
         (void)pim_onnx_put(e, "Clip", true, 3, inputs);
