@@ -85,8 +85,9 @@ endfunction()
 # What a test runs under. No test has a limit of time of its own: ctest's ends what hangs.
 set(PIMSIM_TEST_ENVIRONMENT "PIMSIM_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
 if(PIMSIM_SANITIZE OR PIMSIM_COVERAGE)
+  # A quarantine of 8 MiB in place of 256 keeps what was just freed, and the tests in half the time.
   list(APPEND PIMSIM_TEST_ENVIRONMENT UBSAN_OPTIONS=print_stacktrace=1
-    ASAN_OPTIONS=detect_stack_use_after_return=1 TSAN_OPTIONS=halt_on_error=1)
+    ASAN_OPTIONS=detect_stack_use_after_return=1:quarantine_size_mb=8 TSAN_OPTIONS=halt_on_error=1)
 endif()
 if(PIMSIM_SANITIZE MATCHES "thread")
   list(APPEND PIMSIM_TEST_ENVIRONMENT CK_FORK=no) # ThreadSanitizer does not follow a fork
