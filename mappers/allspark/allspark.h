@@ -60,6 +60,10 @@ enum {
     PIM_BATCH = 256      /* images, at most */
 };
 
+/* Whether the next piece of weights goes round while one is multiplied: beyond the paper. A plan is one of
+   the last two. */
+enum pim_allspark_prefetch { PIM_PREFETCH_NOT_STATED, PIM_PREFETCH_OFF, PIM_PREFETCH_ON };
+
 struct pim_allspark_options {
     enum pim_allspark_scheme scheme;
     uint32_t explicit_count; /* EXPLICIT: 1 (for all stages) or one list for each stage */
@@ -76,6 +80,7 @@ struct pim_allspark_options {
     uint32_t chunks;
     uint32_t batch;                      /* images that are worked together, N^bt; 0: 1 */
     enum pim_allspark_exchange exchange; /* not stated: direct */
+    enum pim_allspark_prefetch prefetch; /* not stated: off */
     /* Twins: branches of the global attention of a stage of the plan; 0: the best with AUTOMATIC, else one.
        Other stages have those of the network. */
     uint32_t branches[PIM_STAGES];
@@ -181,6 +186,7 @@ struct pim_allspark_partition {
     uint32_t chunks;       /* pieces in which the weights of a phase go round */
     uint32_t row_blocks;   /* scores, softmax and context of so many blocks of rows one after another; 0: 1 */
     uint32_t batch;        /* images that are worked together */
+    bool prefetch;         /* the next piece of weights goes round while one is multiplied */
     uint64_t weight_bytes; /* of a node, all blocks; 0 when it reuses */
     uint64_t weight_base;  /* their address on each node; when it reuses, that of the copy */
     uint64_t layer_bytes;  /* of the workspace, for each of its layers, as long as the stage lasts */
@@ -216,6 +222,7 @@ struct pim_allspark_plan {
     uint32_t stages;
     struct pim_allspark_stage stage[PIM_STAGES];
     uint32_t batch; /* images that are worked together */
+    bool prefetch;
     enum pim_allspark_exchange exchange;
     uint64_t head_base, head_bytes; /* classifier weights on the nodes that hold them */
     uint64_t weight_bytes;          /* of a node, all stages and the classifier */

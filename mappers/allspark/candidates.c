@@ -7,6 +7,7 @@
  * tiles are other ones then.
  */
 #include "mappers/allspark/candidates.h"
+#include "mappers/allspark/sharing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -85,6 +86,7 @@ static bool set_partition(const struct collection *collection, uint32_t u, uint3
     part->chunks = chunks;
     part->row_blocks = row_blocks;
     part->batch = collection->plan->batch;
+    part->prefetch = collection->plan->prefetch;
     part->slots = ring < u ? 1 : ring / u;
     part->layout.count = pim_allspark_layout_count(hardware->height, hardware->width, part->slots * u, v);
     return part->layout.count != 0;

@@ -38,6 +38,40 @@ struct pim_pending_store {
    own. */
 enum pim_emit_part { PIM_EMIT_ALL, PIM_EMIT_BEFORE, PIM_EMIT_AFTER };
 
+struct pim_emitter;
+
+/* What circulates: piece k of `pieces`, its address on this node and its bytes. */
+struct pim_ring {
+    uint32_t nodes;          /* also the number of pieces */
+    uint32_t index;          /* of this node */
+    uint32_t next, previous; /* units */
+    uint32_t tag;            /* of round 0; round t has tag + t */
+    uint64_t (*address)(const struct pim_emitter *emitter, const void *context, uint32_t piece);
+    uint64_t (*bytes)(const struct pim_emitter *emitter, const void *context, uint32_t piece);
+    const void *context;
+};
+
+/* How far a ring has been written: rounds, and the receive of the last of them. */
+struct pim_rounds {
+    uint32_t done;
+    uint64_t received;
+};
+
+/* Weights on a ring: piece i is the share of ring position i. This node's own lies where it was placed; the
+   others lie from `base` on, one after another, without a gap for it. */
+struct pim_weight_pieces {
+    uint64_t total, home, base;
+};
+
+/* Weights that go round behind products: their rounds are written among the products' tiles (sharing.c). */
+struct pim_prefetch {
+    bool under_way;
+    struct pim_weight_pieces pieces;
+    struct pim_ring ring;
+    struct pim_rounds rounds;
+    uint64_t tiles, written; /* of the products */
+};
+
 struct pim_emitter {
     const struct pim_allspark_plan *plan;
     struct pim_trace_writer *writer; /* NULL: estimate only */
@@ -60,6 +94,8 @@ struct pim_emitter {
     struct pim_place place;
     struct pim_tilings *tilings;
     struct pim_pending_store store;
+    unsigned weights; /* place of the weights that are multiplied: of workspace.weights */
+    struct pim_prefetch prefetch;
     const struct pim_exchange *exchange; /* of the phase, when it is one between branches */
     const struct pim_focal_fill *fills;  /* and, of Focal, of each unit */
 };
@@ -77,18 +113,10 @@ uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation,
 
 /* --- cyclic dataflows (rings.c) --- */
 
-/* What circulates: piece k of `pieces`, its address on this node and its bytes. */
-struct pim_ring {
-    uint32_t nodes;          /* also the number of pieces */
-    uint32_t index;          /* of this node */
-    uint32_t next, previous; /* units */
-    uint32_t tag;            /* of round 0; round t has tag + t */
-    uint64_t (*address)(const struct pim_emitter *emitter, const void *context, uint32_t piece);
-    uint64_t (*bytes)(const struct pim_emitter *emitter, const void *context, uint32_t piece);
-    const void *context;
-};
-
+/* All rounds; or those before `until` that have not been written yet. */
 void pim_emit_ring(struct pim_emitter *emitter, const struct pim_ring *ring);
+void pim_emit_rounds(struct pim_emitter *emitter, const struct pim_ring *ring, uint32_t until,
+                     struct pim_rounds *rounds);
 
 /* Unit of another node of the same group. */
 uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32_t column);
@@ -150,6 +178,12 @@ void pim_emit_flush(struct pim_emitter *emitter);
 enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product,
                                    struct pim_tiling *tiling, struct pim_matrix_estimate *estimate);
 
+/* --- weights that go round behind products (sharing.c) --- */
+
+/* So many tiles follow; the next of them does. Nothing where no weights are under way. */
+void pim_prefetch_products(struct pim_emitter *emitter, uint64_t tiles);
+void pim_prefetch_go_on(struct pim_emitter *emitter);
+
 /* --- phases (phases.c, head.c) --- */
 
 /* Calls `body` between the marks of phase `id` for every node that takes part in a layer. */
@@ -177,8 +211,6 @@ void pim_emit_partitions(struct pim_emitter *emitter, uint32_t block, enum pim_e
 void pim_emit_stage(struct pim_emitter *emitter, uint32_t index);
 /* The estimate of one layer of emitter->part over all blocks, in cycles; writes nothing. */
 uint64_t pim_estimate_layer(struct pim_emitter *emitter);
-/* What of it are the rounds of the weights: all that depends on the ring. */
-uint64_t pim_estimate_layer_sharing(const struct pim_emitter *emitter);
 /* Pooling and classifier, after the last stage. */
 void pim_emit_head(struct pim_emitter *emitter);
 /* The estimate of what emitter->part adds to them, in cycles: for each of its layers, and once; `first`: it

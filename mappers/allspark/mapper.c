@@ -14,7 +14,7 @@ struct choices {
     struct pim_mapper_search search;
     const char *partition, *plan, *solver;
     uint64_t ring, chunks, batch;
-    unsigned scheduler, exchange, copies;
+    unsigned scheduler, exchange, copies, prefetch;
 };
 
 enum { SCHEDULER_EXACT, SCHEDULER_ILP };
@@ -41,6 +41,10 @@ static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("exchange", struct choices, exchange, "FORM", "auto|direct|gather",
                    "How branches give to each other: from node to node, or as in the paper over the "
                    "top-left nodes of their sub-arrays; auto: as the file of --plan says, else direct"),
+    PIM_CHOICE_ROW(
+        "prefetch", struct choices, prefetch, "WHETHER", "auto|off|on",
+        "The next piece of weights goes round while one is multiplied, and takes a second place in "
+        "memory: beyond the paper; auto: as the file of --plan says, else off"),
     PIM_TEXT_ROW("plan", struct choices, plan, "FILE",
                  "Takes the plan of this file, as --format json writes it"),
     PIM_CHOICE_ROW("scheduler", struct choices, scheduler, "METHOD", "exact|ilp",
@@ -148,6 +152,7 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
                                            .chunks = (uint32_t)choices->chunks,
                                            .batch = (uint32_t)choices->batch,
                                            .exchange = (enum pim_allspark_exchange)choices->exchange,
+                                           .prefetch = (enum pim_allspark_prefetch)choices->prefetch,
                                            .ilp = choices->scheduler == SCHEDULER_ILP,
                                            .solver = choices->solver,
                                            .solver_seconds = (uint32_t)choices->search.seconds,
@@ -200,8 +205,8 @@ static enum pim_status describe(void *plan, struct pim_trace_description *descri
                    source->transformer->image, source->transformer->image);
     if (p->batch > 1)
         (void)snprintf(batch, sizeof batch, ", batch of %" PRIu32, p->batch);
-    (void)snprintf(made->mapping, sizeof made->mapping, "partition %s%s%s", made->result.partition, batch,
-                   exchange);
+    (void)snprintf(made->mapping, sizeof made->mapping, "partition %s%s%s%s", made->result.partition, batch,
+                   exchange, p->prefetch ? ", prefetch of weights" : "");
     uint64_t executed = pim_allspark_macs(p), mapped = p->batch * source->graph.macs;
     *description = (struct pim_trace_description){.family = "allspark",
                                                   .network = made->network,

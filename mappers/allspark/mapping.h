@@ -195,8 +195,10 @@ struct pim_workspace {
     uint64_t sums, pooled;
     /* where the first partition collects what this one summed up */
     uint64_t collected;
-    uint64_t logits;  /* last stage: the classes of a column */
-    uint64_t weights; /* k x n of the phase, when it comes from the ring */
+    uint64_t logits; /* last stage: the classes of a column */
+    /* k x n of the phase, when it comes from the ring; where the plan prefetches, two places that pieces of
+       weights take by turns, else the same one twice */
+    uint64_t weights[2];
     uint64_t end;
 };
 

@@ -148,6 +148,12 @@ static uint64_t largest_weights(const struct pim_allspark_partition *part)
     return pim_memory_align(largest);
 }
 
+/* The piece that is multiplied and, where the plan prefetches, the next one. */
+static uint64_t room_for_weights(const struct pim_allspark_partition *part)
+{
+    return (part->prefetch ? 2 : 1) * largest_weights(part);
+}
+
 /* Bytes that the workspace keeps for each layer of a partition: features, inputs of the merging, and what
    goes between the two stages of CSWin. */
 static uint64_t matrix_bytes(const struct pim_allspark_partition *part)
@@ -262,8 +268,9 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
     workspace->collected = cursor + pim_memory_align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0));
     cursor = base + part->batch * lasting;
     (void)lay_out_activity(part, alone, cursor + image * part->activity_bytes, workspace);
-    workspace->weights = cursor + part->batch * part->activity_bytes;
-    workspace->end = workspace->weights + largest_weights(part);
+    workspace->weights[0] = cursor + part->batch * part->activity_bytes;
+    workspace->end = workspace->weights[0] + room_for_weights(part);
+    workspace->weights[1] = workspace->end - largest_weights(part);
 }
 
 uint64_t pim_head_bytes(const struct pim_allspark_partition *part)
@@ -294,7 +301,7 @@ void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
                         PIM_PARKED * parked_bytes(part);
     part->sum_bytes = sums_bytes(part);
     part->activity_bytes = lay_out_activity(part, alone, 0, &workspace);
-    part->scratch_bytes = part->batch * part->activity_bytes + largest_weights(part);
+    part->scratch_bytes = part->batch * part->activity_bytes + room_for_weights(part);
 }
 
 void pim_stage_number(struct pim_allspark_stage *stage)

@@ -14,7 +14,9 @@
 #include "mappers/allspark/redistribution/circulation.h"
 #include "mappers/allspark/redistribution/interaction.h"
 #include "mappers/allspark/redistribution/neighbours.h"
-#include "mappers/allspark/steps.h"
+#include "mappers/allspark/sharing.h"
+
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -103,14 +105,6 @@ static bool is_convolution(enum pim_step step)
     return step == STEP_POSITION || step == STEP_LOCAL_POSITION;
 }
 
-/* Chunks of a step's weights; 1 for a step without. */
-static uint32_t chunks_of(const struct pim_allspark_partition *part, enum pim_step step, uint32_t column)
-{
-    return pim_step_weight(step) != PIM_ALLSPARK_WEIGHTS
-               ? pim_chunk_count(part, pim_step_weight(step), column)
-               : 1;
-}
-
 /* What goes round before the products of a step: between rows, within the row, or within the column. */
 static void gather(struct pim_emitter *emitter, enum pim_step step, uint32_t tag)
 {
@@ -129,12 +123,14 @@ static void gather(struct pim_emitter *emitter, enum pim_step step, uint32_t tag
         pim_gather_column(emitter, emitter->workspace.values, tag);
 }
 
-/* One image: its data, with one chunk of the weights. */
+/* One image: its data, with one chunk of the weights. Tags are those of the image, and of the weights. */
 static void emit_image(struct pim_emitter *emitter, enum pim_step step, uint32_t block, uint32_t chunk,
-                       uint32_t tag)
+                       uint32_t tag, uint32_t weights)
 {
     if (chunk == 0)
         gather(emitter, step, tag);
+    if (emitter->image + 1 == emitter->part->batch) /* nothing waits for all that is under way then */
+        pim_prefetch_begin(emitter, step, block, chunk, weights);
     if (is_normalisation(step))
         pim_emit_normalisation(emitter, normalisation_of(emitter, step), tag);
     else if (step == STEP_POOL)
@@ -143,6 +139,7 @@ static void emit_image(struct pim_emitter *emitter, enum pim_step step, uint32_t
         pim_emit_position(emitter, block);
     else
         emit_products(emitter, step, block, chunk);
+    pim_prefetch_end(emitter);
 }
 
 /* Tags of a step: those of all chunks, then those of each image. */
@@ -151,30 +148,23 @@ static uint32_t image_tags(const struct pim_allspark_partition *part)
     return part->u + part->v + 1;
 }
 
-static uint32_t weight_tags(const struct pim_allspark_partition *part, enum pim_step step)
-{
-    return chunks_of(part, step, 0) * part->ring;
-}
-
 static void emit_step(struct pim_emitter *emitter, enum pim_step step, uint32_t block, uint32_t tag)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    bool shares = pim_step_weight(step) != PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses;
-    uint32_t column = emitter->place.column, chunks = chunks_of(part, step, column);
-    uint32_t images = tag + weight_tags(part, step);
+    uint32_t chunks = pim_step_pieces(part, step, emitter->place.column);
+    uint32_t images = tag + pim_sharing_tags(part, step);
     for (uint32_t i = 0; i < chunks; i++) {
         if (i > 0)
             pim_emit_join(emitter); /* the weights before are no longer needed */
-        if (shares) {
-            struct pim_chunk chunk = pim_chunk(part, block, pim_step_weight(step), column, i);
-            pim_share_weights(emitter, &chunk, tag + i * part->ring);
-        }
-        if (!emitter->place.active)
-            continue; /* this node only stores and passes on */
-        for (uint32_t image = 0; image < part->batch; image++) {
+        pim_share_piece(emitter, step, block, i, tag);
+        for (uint32_t image = 0; emitter->place.active && image < part->batch; image++) {
             pim_emit_image(emitter, image);
-            emit_image(emitter, step, block, i, images + image * image_tags(part));
+            emit_image(emitter, step, block, i, images + image * image_tags(part), tag);
         }
+        if (emitter->place.active)
+            continue;
+        pim_prefetch_begin(emitter, step, block, i, tag); /* this node only stores and passes on */
+        pim_prefetch_end(emitter);
     }
 }
 
@@ -221,43 +211,60 @@ static void estimate_image(struct pim_emitter *emitter, enum pim_step step, uint
     } else if (is_convolution(step)) {
         pim_estimate_position(emitter, phase);
     } else {
-        for (uint32_t i = 0; i < chunks_of(part, step, 0); i++) {
+        for (uint32_t i = 0; i < pim_step_pieces(part, step, 0); i++) {
             struct pim_product product = pim_step_product(emitter, step, block, i);
             estimate_product(emitter, &product, phase);
         }
     }
 }
 
-/* The rounds of a step's weights. */
-static uint64_t estimate_sharing(const struct pim_emitter *emitter, const struct pim_allspark_partition *part,
-                                 enum pim_step step)
+/*
+ * Images of a batch: what goes round for the next one does so behind the products of the one before, as far
+ * as the unit fetches ahead of them and the memory port has time for both.
+ */
+static uint64_t behind_products(struct pim_emitter *emitter, enum pim_step step, uint32_t block)
 {
+    const struct pim_allspark_partition *part = emitter->part;
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    if (pim_step_weight(step) == PIM_ALLSPARK_WEIGHTS || part->reuses || part->ring < 2)
+    const bool heads = step == STEP_SCORES || step == STEP_CONTEXT;
+    struct pim_row_pieces pieces;
+    struct pim_tiling tiling;
+    struct pim_matrix_estimate products;
+    bool waits = step == STEP_REDUCTION || part->work == PIM_ALLSPARK_STRIPES; /* a join stands between */
+    if (waits || (heads ? emitter->row_block > 0 : !row_input(emitter, step, &pieces)))
         return 0;
-    /* All chunks but the last are as wide as the first. */
-    uint32_t last = chunks_of(part, step, 0) - 1;
-    uint64_t first = pim_chunk(part, 0, pim_step_weight(step), 0, 0).bytes,
-             rest = pim_chunk(part, 0, pim_step_weight(step), 0, last).bytes;
-    return last * pim_estimate_ring(hardware, pim_share(first, part->ring, 0), part->ring) +
-           pim_estimate_ring(hardware, pim_share(rest, part->ring, 0), part->ring);
+    uint64_t bytes = heads ? pim_column_bytes(emitter, NULL, 0) : pim_row_bytes(emitter, &pieces, 0);
+    uint32_t nodes = heads ? part->u : part->v;
+    struct pim_product product =
+        heads ? pim_step_attention(emitter, step, 0) : pim_step_product(emitter, step, block, 0);
+    if (product.m == 0 || emitter->status != PIM_OK)
+        return 0;
+    emitter->status = pim_product_tiling(emitter, &product, &tiling, &products);
+    if (emitter->status != PIM_OK || tiling.pass_rows)
+        return 0; /* the second pass ends with a join */
+    /* All of the products, or the last instructions of them. */
+    if (hardware->window < products.instructions) {
+        products.total = products.total * hardware->window / products.instructions;
+        products.memory = products.memory * hardware->window / products.instructions;
+    }
+    uint64_t ring = pim_estimate_ring(hardware, bytes, nodes),
+             port = products.memory + pim_estimate_ring_port(hardware, bytes, nodes);
+    return ring + products.total -
+           pim_larger(pim_larger(ring, products.total), pim_smaller(port, ring + products.total));
 }
 
-/* The busiest node of a branch: row 0, column 0; another row with a class token to embed, or a pooled
-   one. */
 static void estimate_step(struct pim_emitter *emitter, enum pim_step step, uint32_t block,
                           struct pim_trace_phase *phase)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    bool last = pim_stage_focuses(part) && pim_stage_tokens(part, part->u - 1) == pim_stage_tokens(part, 0);
-    emitter->place = (struct pim_place){
-        .active = true, .row = part->u > 1 && part->class_tokens && step == STEP_MERGE ? 1u : 0u};
-    if (last || step == STEP_POOL)
-        emitter->place.row = part->u - 1;
+    emitter->place = pim_busiest_place(part, step);
     estimate_image(emitter, step, block, phase);
     for (unsigned i = 0; i < PIM_ESTIMATE_PARTS; i++)
         phase->estimate_parts[i] *= part->batch;
-    phase->estimate_parts[PIM_ESTIMATE_WEIGHT_SHARING] = estimate_sharing(emitter, part, step);
+    if (part->batch > 1)
+        phase->estimate_parts[PIM_ESTIMATE_TRANSFER] -=
+            (part->batch - 1) * behind_products(emitter, step, block);
+    phase->estimate_parts[PIM_ESTIMATE_WEIGHT_SHARING] = pim_estimate_sharing(emitter, step, block);
 }
 
 static void step_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
@@ -282,7 +289,7 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum pim_ste
     pim_equations_of_step(emitter, step, block, &phase);
     uint32_t id = pim_trace_writer_phase(emitter->writer, &phase);
     uint32_t tag =
-        pim_program_tags(emitter->program, weight_tags(part, step) + part->batch * image_tags(part));
+        pim_program_tags(emitter->program, pim_sharing_tags(part, step) + part->batch * image_tags(part));
     pim_for_each_node(emitter, emitter->layer, id, step_body, step, block, tag);
 }
 
@@ -347,17 +354,6 @@ uint64_t pim_estimate_layer(struct pim_emitter *emitter)
         multiply_estimate(emitter, &first, emitter->part->blocks - 1);
     }
     return emitter->estimate_cycles - before.estimate_cycles;
-}
-
-uint64_t pim_estimate_layer_sharing(const struct pim_emitter *emitter)
-{
-    const struct pim_allspark_partition *part = emitter->part;
-    uint64_t cycles = 0;
-    for (unsigned step = 0; step < STEPS; step++)
-        if (step_exists(part, (enum pim_step)step, 0))
-            cycles += (step == STEP_MERGE ? 1 : part->blocks) *
-                      estimate_sharing(emitter, part, (enum pim_step)step);
-    return cycles;
 }
 
 /* What branches of a stage get of others within a block. */
@@ -438,6 +434,7 @@ void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
     if (emitter->writer && stage->partner < index)
         return; /* written with its partner */
     pim_interaction_make(emitter, &interaction);
+    pim_interaction_settle(emitter, &interaction);
     make_between(emitter, &between[0]);
     if (emitter->writer && stage->partner != index) {
         emitter->stage = &emitter->plan->stage[stage->partner];

@@ -25,13 +25,19 @@ static uint64_t emit_message(struct pim_emitter *emitter, const struct pim_ring 
     return pim_emit(emitter, instruction, after, PIM_NOTHING, PIM_NOTHING);
 }
 
+void pim_emit_rounds(struct pim_emitter *emitter, const struct pim_ring *ring, uint32_t until,
+                     struct pim_rounds *rounds)
+{
+    for (; rounds->done < until && rounds->done + 1 < ring->nodes; rounds->done++) {
+        /* The receive is posted before the send of its round, so that every node of the ring can go on. */
+        uint64_t receive = emit_message(emitter, ring, PIM_OP_RECEIVE, rounds->done, PIM_NOTHING);
+        (void)emit_message(emitter, ring, PIM_OP_SEND, rounds->done, rounds->received);
+        rounds->received = receive;
+    }
+}
+
 void pim_emit_ring(struct pim_emitter *emitter, const struct pim_ring *ring)
 {
-    uint64_t received = PIM_NOTHING;
-    for (uint32_t round = 0; round + 1 < ring->nodes; round++) {
-        /* The receive is posted before the send of its round, so that every node of the ring can go on. */
-        uint64_t receive = emit_message(emitter, ring, PIM_OP_RECEIVE, round, PIM_NOTHING);
-        (void)emit_message(emitter, ring, PIM_OP_SEND, round, received);
-        received = receive;
-    }
+    struct pim_rounds rounds = {.received = PIM_NOTHING};
+    pim_emit_rounds(emitter, ring, ring->nodes, &rounds);
 }

@@ -16,6 +16,16 @@ enum pim_allspark_weight pim_step_weight(enum pim_step step)
     return step_weights[step];
 }
 
+struct pim_place pim_busiest_place(const struct pim_allspark_partition *part, enum pim_step step)
+{
+    bool last = pim_stage_focuses(part) && pim_stage_tokens(part, part->u - 1) == pim_stage_tokens(part, 0);
+    struct pim_place place = {.active = true,
+                              .row = part->u > 1 && part->class_tokens && step == STEP_MERGE ? 1u : 0u};
+    if (last || step == STEP_POOL)
+        place.row = part->u - 1;
+    return place;
+}
+
 /* Query, keys and values that this node makes, kept for each layer where branches collect. */
 static uint64_t own(const struct pim_emitter *emitter)
 {

@@ -40,6 +40,9 @@ struct pim_product pim_step_product(const struct pim_emitter *emitter, enum pim_
  * activations. */
 struct pim_product pim_step_attention(const struct pim_emitter *emitter, enum pim_step step, uint32_t head);
 
+/* The busiest node of a branch: row 0, column 0; another row with a class token to embed, or a pooled one. */
+struct pim_place pim_busiest_place(const struct pim_allspark_partition *part, enum pim_step step);
+
 /* What this node keeps from one temporal layer to the next. */
 static inline uint64_t pim_kept_features(const struct pim_emitter *emitter)
 {

@@ -254,16 +254,29 @@ uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_
 }
 
 /*
+ * Rows that a round opens at the piece that reaches over the end of a row: its first row anew, too, since
+ * that was left at its end. The rows on both sides of an end lie in two of the interleaved banks and stay
+ * open: the piece that was written in the round before is read from them, and only the write opens rows,
+ * those which come next.
+ */
+static struct row_changes crossing(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
+{
+    if (bytes <= (hardware->interleaved - (hardware->interleaved > 0)) * hardware->row_bytes)
+        return write ? (struct row_changes){.other = bytes / hardware->row_bytes, .same = 1}
+                     : (struct row_changes){0};
+    return any_rows(rows_of(hardware, bytes, false));
+}
+
+/*
  * Memory cycles of some bytes of a piece. All pieces lie one after another in `among` bytes; where these
- * reach over the end of a row, one of the pieces does, and the ring goes at the pace of that one: it opens
- * its first row anew, too, since it was left at its end.
+ * reach over the end of a row, one of the pieces does, and the ring goes at the pace of that one.
  */
 static uint64_t piece_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
                              bool write)
 {
     uint64_t columns = ceil_divide(bytes, hardware->port_bytes), row = hardware->row_bytes;
     uint64_t open = row_cycles(hardware, columns, any_rows(0), write),
-             opened = row_cycles(hardware, columns, any_rows(rows_of(hardware, bytes, false)), write) - open;
+             opened = row_cycles(hardware, columns, crossing(hardware, bytes, write), write) - open;
     return open + ceil_scale(opened, among < row ? among : row, row);
 }
 
@@ -328,4 +341,21 @@ uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_
     uint64_t among = nodes * bytes;
     return flight + round_cycles(hardware, bytes, among, true) +
            (rounds - 1) * round_cycles(hardware, bytes, among, !hardware->cut_through);
+}
+
+uint64_t pim_estimate_ring_port(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes)
+{
+    if (bytes == 0 || nodes < 2)
+        return 0;
+    uint64_t rounds = nodes - 1, packet = hardware->packet_bytes,
+             packets = rounds * ceil_divide(bytes, packet);
+    uint64_t columns = rounds * (bytes / packet * ceil_divide(packet, hardware->port_bytes) +
+                                 ceil_divide(bytes % packet, hardware->port_bytes));
+    /* A packet begins anywhere in a row, which others left. */
+    uint64_t rows = packets + rounds * bytes / hardware->row_bytes, turns = packets;
+    uint64_t cycles = row_cycles(hardware, columns, any_rows(rows), true);
+    if (!hardware->cut_through)
+        cycles += row_cycles(hardware, columns, any_rows(rows), false);
+    return logic_cycles(hardware, with_refresh(hardware, cycles + turns * hardware->turn_cycles),
+                        hardware->memory_khz);
 }

@@ -78,6 +78,9 @@ uint64_t pim_estimate_zero_load(const struct pim_estimate_hardware *hardware, un
  */
 uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes);
 
+/* Memory: what of it the port is at work, of each node. */
+uint64_t pim_estimate_ring_port(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes);
+
 /* How a matrix product is cut into tiles that fit the buffers. */
 struct pim_tiling {
     uint32_t m, n, k; /* largest tile: m x n outputs, depth k of the operands */
@@ -95,6 +98,7 @@ struct pim_matrix_estimate {
     uint64_t memory;  /* loads and stores */
     uint64_t vector;  /* ACU, all tiles */
     uint64_t total;   /* the slowest of them, plus what the first load and the last result add */
+    uint64_t instructions;
 };
 
 /* output[m][n] = f(input[m][k] * right[k][n]), `count` times one after another. */

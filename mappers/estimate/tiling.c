@@ -128,6 +128,7 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     estimate->compute = count * compute;
     estimate->memory = count * memory;
     estimate->vector = count * vector;
+    estimate->instructions = count * (2 * tiles + input_tiles + outputs * (shape->residual ? 4 : 2));
     /*
      * The first operands come before anything, the last output tile leaves after everything; in between the
      * slowest sets the pace.

@@ -92,6 +92,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .logic_khz = (uint64_t)pim_configuration_integer(configuration, "clock.logic_khz"),
         .network_khz = (uint64_t)pim_configuration_integer(configuration, "clock.network_khz"),
         .memory_khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"),
+        .window = integer(configuration, "unit.window"),
         .turn_bytes = sizes.turn_bytes,
         .input_bytes = integer(configuration, "buffers.input_bytes"),
         .weight_bytes = integer(configuration, "buffers.weight_bytes"),

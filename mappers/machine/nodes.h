@@ -46,6 +46,7 @@ struct pim_estimate_hardware {
        is negative where a long link makes the first router cheaper than the others. */
     uint32_t hop_cycles;
     int32_t fixed_cycles;
+    uint32_t window; /* instructions of a unit in flight, at most */
     uint32_t packet_bytes, send_packets, receive_packets, posted_receives;
     bool cut_through;      /* what came in is passed on from the network interface, not from the bank */
     uint32_t buffer_flits; /* of a virtual channel of a router */

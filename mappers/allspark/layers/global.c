@@ -63,6 +63,7 @@ static bool make_part(const struct search *search, uint32_t branches, uint32_t u
     part->v = v;
     part->slots = part->chunks = 1;
     part->batch = search->plan->batch;
+    part->prefetch = search->plan->prefetch;
     part->layout.count = pim_allspark_layout_count(hardware->height, hardware->width, u, v);
     return u <= part->tokens && v <= part->heads && part->layout.count > 0;
 }

@@ -160,7 +160,8 @@ static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_produ
             address = home + (offset - begin);
             stop = end;
         } else {
-            address = emitter->workspace.weights + offset - (offset < begin ? 0 : end - begin);
+            address =
+                emitter->workspace.weights[emitter->weights] + offset - (offset < begin ? 0 : end - begin);
             stop = offset < begin ? begin : total;
         }
         uint64_t piece = stop - offset < bytes ? stop - offset : bytes;
@@ -255,6 +256,7 @@ static uint64_t emit_columns(struct pim_emitter *emitter, const struct pim_produ
     bool load = !tiling->resident || n0 == 0;
     bool give = !tiling->resident || n0 + n == product->n;
     while (next_tile(emitter, product, tiling->k, &walk, &tile)) {
+        pim_prefetch_go_on(emitter);
         /* A resident tile was loaded before the first output tile's weights; the memory engine works in
            order, so it is there. */
         uint64_t input = load ? load_input(emitter, &tile, m0, m) : PIM_NOTHING;
@@ -305,9 +307,25 @@ static void emit_second_pass(struct pim_emitter *emitter, const struct pim_produ
     pim_emit_join(emitter);
 }
 
+static uint64_t ceil_divide(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* Tiles that are multiplied. */
+static uint64_t tiles_of(const struct pim_emitter *emitter, const struct pim_product *product,
+                         const struct pim_tiling *tiling)
+{
+    uint64_t depth = 0;
+    for (uint32_t segment = 0; segment < product->segments; segment++)
+        depth += ceil_divide(segment_width(emitter, product, segment), tiling->k);
+    return ceil_divide(product->m, tiling->m) * ceil_divide(product->n, tiling->right) * depth;
+}
+
 void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product,
                       const struct pim_tiling *tiling)
 {
+    pim_prefetch_products(emitter, tiles_of(emitter, product, tiling));
     for (uint32_t m0 = 0; m0 < product->m; m0 += tiling->m) {
         uint32_t m = minimum(tiling->m, product->m - m0);
         uint64_t offset = 0;

@@ -23,8 +23,8 @@ struct pim_plan_file {
 
 /*
  * Reads a plan as `map allspark --format json` writes it; u and v of each temporal layer are enough, keys
- * that it does not write are refused. Its batch and exchange are taken where the options state none.
- * PIM_BAD_INPUT, PIM_IO. To be closed in any case.
+ * that it does not write are refused. Its batch, prefetch and exchange are taken where the options state
+ * none. PIM_BAD_INPUT, PIM_IO. To be closed in any case.
  */
 enum pim_status pim_plan_read(struct pim_plan_file *file, const char *path,
                               struct pim_allspark_options *options, struct pim_error *error);

@@ -124,6 +124,7 @@ static enum pim_status make(const struct pim_network *network, const struct pim_
                             struct pim_allspark_plan *plan, struct pim_error *error)
 {
     plan->batch = options->batch ? options->batch : 1;
+    plan->prefetch = options->prefetch == PIM_PREFETCH_ON;
     plan->exchange = options->exchange == PIM_ALLSPARK_GATHER ? PIM_ALLSPARK_GATHER : PIM_ALLSPARK_DIRECT;
     for (uint32_t i = 0; i < network->transformer->stages; i++)
         if (read_stage(network, i, plan, error) != PIM_OK)

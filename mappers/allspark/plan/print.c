@@ -136,6 +136,8 @@ void pim_plan_print(const struct pim_plan_result *result, FILE *file)
             plan->hardware.height);
     if (plan->batch > 1)
         fprintf(file, ", %" PRIu32 " images worked together", plan->batch);
+    if (plan->prefetch)
+        fputs(", with prefetch of weights", file);
     fputs("\n", file);
     fputs("stage  blocks  branches  layers  partition  ring  chunks  sub-arrays  of these  reuse       "
           "weights/node\n",
@@ -211,6 +213,7 @@ enum pim_status pim_plan_write_json(const struct pim_plan_result *result, FILE *
     pim_json_put_text(json, "network", plan->network->name);
     pim_json_put_text(json, "partition", result->partition);
     pim_json_put_count(json, "batch", plan->batch);
+    pim_json_put_boolean(json, "prefetch", plan->prefetch);
     pim_json_put_text(json, "exchange", pim_plan_exchange_name(plan->exchange));
     pim_json_begin_array(json, "stages");
     for (uint32_t i = 0; i < plan->stages; i++) {

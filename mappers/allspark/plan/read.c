@@ -53,23 +53,12 @@ enum pim_status pim_plan_parse(const char *text, struct pim_allspark_options *op
 
 enum { LABEL = 200 }; /* bytes of the label, at most */
 
-static const char *const root_keys[] = {"network",
-                                        "partition",
-                                        "batch",
-                                        "exchange",
-                                        "stages",
-                                        "memory_per_node",
-                                        "estimate_cycles",
-                                        "estimate_parts",
-                                        "ideal_cycles",
-                                        "scheduled_cycles",
-                                        "bound_cycles",
-                                        "optimal",
-                                        "optimal_of",
-                                        "ended_early",
-                                        "scheduler",
-                                        "solve_seconds",
-                                        NULL};
+static const char *const root_keys[] = {"network",         "partition",        "batch",
+                                        "prefetch",        "exchange",         "stages",
+                                        "memory_per_node", "estimate_cycles",  "estimate_parts",
+                                        "ideal_cycles",    "scheduled_cycles", "bound_cycles",
+                                        "optimal",         "optimal_of",       "ended_early",
+                                        "scheduler",       "solve_seconds",    NULL};
 static const char *const stage_keys[] = {"stage",      "blocks",    "first_block",
                                          "block_step", "branches",  "temporal_layers",
                                          "weights",    "workspace", NULL};
@@ -204,6 +193,9 @@ static enum pim_status read_root(const struct pim_plan_file *file, struct pim_al
     if (!get_number(file->root, "batch", false, &batch) || batch > PIM_BATCH)
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"batch\": an integer from 1 to %d is expected",
                         file->path, PIM_BATCH);
+    const json_t *prefetch = json_object_get(file->root, "prefetch");
+    if (prefetch && !json_is_boolean(prefetch))
+        return pim_fail(error, PIM_BAD_INPUT, "%s: \"prefetch\": true or false is expected", file->path);
     if (!get_exchange(file->root, &exchange))
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"exchange\": \"direct\" or \"gather\" is expected",
                         file->path);
@@ -211,6 +203,8 @@ static enum pim_status read_root(const struct pim_plan_file *file, struct pim_al
         return error->status;
     options->exchange = options->exchange ? options->exchange : exchange;
     options->batch = options->batch ? options->batch : batch;
+    if (options->prefetch == PIM_PREFETCH_NOT_STATED && json_is_true(prefetch))
+        options->prefetch = PIM_PREFETCH_ON;
     json_array_foreach(stages, stage, value)
     {
         if (read_stage(file->path, value, stage, options, error) != PIM_OK)
@@ -321,6 +315,10 @@ enum pim_status pim_plan_check(struct pim_plan_file *file, const struct pim_alls
     if (!agrees(file->root, "batch", plan->batch))
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"batch\" is not %" PRIu32 ", which --batch asks for",
                         file->path, plan->batch);
+    const json_t *prefetch = json_object_get(file->root, "prefetch");
+    if (prefetch && json_is_true(prefetch) != plan->prefetch)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: \"prefetch\" is not %s, which --prefetch asks for",
+                        file->path, plan->prefetch ? "true" : "false");
     enum pim_allspark_exchange exchange;
     if (get_exchange(file->root, &exchange) && exchange && exchange != plan->exchange)
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"exchange\" is not \"%s\", which --exchange asks for",

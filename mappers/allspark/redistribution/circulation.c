@@ -1,6 +1,6 @@
 /*
  * What goes round: features, hidden channels and statistics within a row of a sub-array, keys and values
- * within a column, weights within a ring (section V-B of the paper). rings.c has the rounds.
+ * within a column (section V-B of the paper). rings.c has the rounds, sharing.c the weights.
  */
 #include "mappers/allspark/redistribution/circulation.h"
 
@@ -40,46 +40,6 @@ static uint64_t column_address(const struct pim_emitter *emitter, const void *co
     const uint64_t *base = context;
     uint64_t first = pim_share_begin(emitter->part->key_tokens, emitter->part->u, piece);
     return *base + first * pim_stage_channels(emitter->part, emitter->place.column);
-}
-
-/* Weights: piece i is the share of ring position i; this node's own lies where it was placed. */
-struct weight_pieces {
-    uint64_t total, home;
-};
-
-static uint64_t weight_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece)
-{
-    const struct weight_pieces *pieces = context;
-    return pim_share(pieces->total, emitter->part->ring, piece);
-}
-
-static uint64_t weight_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
-{
-    const struct weight_pieces *pieces = context;
-    uint32_t ring = emitter->part->ring, own = emitter->place.ring % ring;
-    if (piece == own)
-        return pieces->home;
-    /* The others lie one after another, without a gap for this node's own. */
-    return emitter->workspace.weights + pim_share_begin(pieces->total, ring, piece) -
-           (piece > own ? pim_share(pieces->total, ring, own) : 0);
-}
-
-void pim_share_weights(struct pim_emitter *emitter, const struct pim_chunk *chunk, uint32_t tag)
-{
-    const struct pim_allspark_partition *part = emitter->part;
-    struct weight_pieces pieces = {.total = chunk->bytes, .home = chunk->home};
-    const uint32_t own = emitter->place.ring % part->ring, top = emitter->place.ring - own;
-    struct pim_ring ring = {
-        .nodes = part->ring,
-        .index = own,
-        .next = pim_place_unit(emitter, top + (own + 1) % part->ring, emitter->place.column),
-        .previous = pim_place_unit(emitter, top + (own + part->ring - 1) % part->ring, emitter->place.column),
-        .tag = tag,
-        .address = weight_address,
-        .bytes = weight_bytes,
-        .context = &pieces};
-    pim_emit_ring(emitter, &ring);
-    pim_emit_join(emitter);
 }
 
 void pim_gather_row(struct pim_emitter *emitter, const struct pim_row_pieces *pieces, uint32_t tag)

@@ -23,7 +23,6 @@ uint64_t pim_own_piece(const struct pim_emitter *emitter, uint64_t base, uint64_
 uint64_t pim_column_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece);
 
 /* The rounds, and a join behind them; nothing on a ring of one. */
-void pim_share_weights(struct pim_emitter *emitter, const struct pim_chunk *chunk, uint32_t tag);
 void pim_gather_row(struct pim_emitter *emitter, const struct pim_row_pieces *pieces, uint32_t tag);
 void pim_gather_column(struct pim_emitter *emitter, uint64_t base, uint32_t tag);
 

@@ -118,6 +118,11 @@ uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint3
  * is done last. False when memory is out. */
 bool pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange);
 
+/* The same where unit n comes to it at time[n], which becomes the time at which it is done: the estimate is
+ * what lies between the last that comes and the last that is done. */
+bool pim_exchange_estimate_from(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange,
+                                uint64_t *time);
+
 /* Adds it, so many times, to what the emitter adds up. */
 void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exchange *exchange,
                                uint64_t times);

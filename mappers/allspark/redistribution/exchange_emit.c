@@ -180,32 +180,43 @@ static struct pim_transfer *list_transfers(const struct pim_exchange *exchange)
     return transfers;
 }
 
-bool pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange)
+bool pim_exchange_estimate_from(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange,
+                                uint64_t *time)
 {
-    uint64_t *memory = &exchange->estimate[PIM_ESTIMATE_MEMORY],
-             *transfer = &exchange->estimate[PIM_ESTIMATE_TRANSFER];
-    *memory = exchange->relay ? exchange->relay->memory_cycles : 0;
-    *transfer = exchange->relay ? exchange->relay->transfer_cycles : 0;
-    if (exchange->relay)
-        return true;
     struct pim_transfer *transfers = list_transfers(exchange);
-    uint64_t *start = calloc((size_t)exchange->units + 1, sizeof *start),
-             *end = calloc((size_t)exchange->units + 1, sizeof *end);
-    bool made = transfers && start && end;
-    for (uint32_t unit = 0; made && unit < exchange->units; unit++)
-        start[unit] = side_cycles(hardware, exchange, unit, true);
-    made = made && pim_exchange_time(hardware, transfers, exchange->message_count, start, end);
+    uint64_t *start = calloc((size_t)exchange->units + 1, sizeof *start), begin = 0, end = 0, copies = 0;
+    bool made = transfers && start;
     for (uint32_t unit = 0; made && unit < exchange->units; unit++) {
-        uint64_t copies = start[unit] + side_cycles(hardware, exchange, unit, false);
-        uint64_t moved = end[unit] - start[unit];
-        if (copies + moved > *memory + *transfer) {
-            *memory = copies;
-            *transfer = moved;
-        }
+        begin = pim_larger(begin, time[unit]);
+        start[unit] = time[unit] + side_cycles(hardware, exchange, unit, true);
     }
+    made = made && pim_exchange_time(hardware, transfers, exchange->message_count, start, time);
+    for (uint32_t unit = 0; made && unit < exchange->units; unit++) {
+        uint64_t packed = side_cycles(hardware, exchange, unit, true),
+                 unpacked = side_cycles(hardware, exchange, unit, false);
+        time[unit] += unpacked;
+        if (time[unit] <= end)
+            continue;
+        end = time[unit];
+        copies = packed + unpacked;
+    }
+    exchange->estimate[PIM_ESTIMATE_MEMORY] = pim_smaller(copies, end - begin);
+    exchange->estimate[PIM_ESTIMATE_TRANSFER] = end - begin - exchange->estimate[PIM_ESTIMATE_MEMORY];
     free(transfers);
     free(start);
-    free(end);
+    return made;
+}
+
+bool pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange)
+{
+    if (exchange->relay) {
+        exchange->estimate[PIM_ESTIMATE_MEMORY] = exchange->relay->memory_cycles;
+        exchange->estimate[PIM_ESTIMATE_TRANSFER] = exchange->relay->transfer_cycles;
+        return true;
+    }
+    uint64_t *time = calloc((size_t)exchange->units + 1, sizeof *time);
+    bool made = time && pim_exchange_estimate_from(hardware, exchange, time);
+    free(time);
     return made;
 }
 

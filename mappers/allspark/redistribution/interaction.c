@@ -8,6 +8,8 @@
 #include "mappers/allspark/redistribution/neighbours.h"
 #include "mappers/allspark/redistribution/relay.h"
 
+#include "sim/integer.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +64,47 @@ void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *i
     }
 }
 
+/* What the units have done when a block of a stage follows: the nodes of a branch wait for one another. */
+static void add_block(struct pim_emitter *emitter, const struct pim_allspark_stage *stage, uint64_t *time)
+{
+    emitter->stage = stage;
+    for (uint32_t i = 0; i < stage->partitions && emitter->status == PIM_OK; i++) {
+        pim_emit_begin_partition(emitter, i);
+        const struct pim_allspark_partition *part = emitter->part;
+        const uint64_t cycles = pim_estimate_layer(emitter) / part->blocks;
+        const uint32_t nodes = part->slots * part->u * part->v;
+        for (uint32_t layer = 0; layer < part->layers; layer++)
+            for (uint32_t group = 0; group * part->slots < pim_branches_of_layer(part, layer); group++) {
+                const struct pim_allspark_tile *tile = &part->layout.tiles[group];
+                uint64_t last = 0;
+                for (uint32_t n = 0; n < nodes; n++)
+                    last = pim_larger(last, time[pim_tile_unit(emitter, tile, n / part->v, n % part->v)]);
+                for (uint32_t n = 0; n < nodes; n++)
+                    time[pim_tile_unit(emitter, tile, n / part->v, n % part->v)] = last + cycles;
+            }
+    }
+}
+
+void pim_interaction_settle(struct pim_emitter *emitter, struct pim_interaction *interaction)
+{
+    enum { TURNS = 4 }; /* two there, two back */
+    const struct pim_allspark_stage *stage = emitter->stage, *partner = &emitter->plan->stage[stage->partner];
+    if (!interaction->exists || interaction->exchange[0].relay || stage->partner < emitter->index ||
+        emitter->status != PIM_OK)
+        return;
+    struct pim_emitter alone = *emitter; /* adds nothing up */
+    alone.writer = NULL;
+    uint64_t *time = calloc((size_t)interaction->exchange[0].units + 1, sizeof *time);
+    bool made = time != NULL;
+    for (unsigned turn = 0; turn < TURNS && made && alone.status == PIM_OK; turn++) {
+        add_block(&alone, turn % 2 == 0 ? stage : partner, time);
+        made = pim_exchange_estimate_from(&emitter->plan->hardware, &interaction->exchange[turn % 2], time);
+    }
+    free(time);
+    emitter->status =
+        made ? alone.status : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange");
+}
+
 void pim_interaction_terminate(struct pim_interaction *interaction)
 {
     for (unsigned back = 0; back < 2; back++)
@@ -107,13 +150,17 @@ void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_inte
 enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan *plan, uint64_t *cycles,
                                                   struct pim_error *error)
 {
-    struct pim_emitter emitter = {.plan = plan, .error = error, .status = PIM_OK};
+    struct pim_tilings *tilings = calloc(1, sizeof *tilings);
+    struct pim_emitter emitter = {.plan = plan, .error = error, .status = PIM_OK, .tilings = tilings};
+    if (!tilings)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchanges");
     for (emitter.index = 0; emitter.index < plan->stages && emitter.status == PIM_OK; emitter.index++) {
         struct pim_interaction interaction;
         struct pim_neighbours neighbours;
         struct pim_border border;
         emitter.stage = &plan->stage[emitter.index];
         pim_interaction_make(&emitter, &interaction);
+        pim_interaction_settle(&emitter, &interaction);
         pim_estimate_interaction(&emitter, &interaction);
         pim_interaction_terminate(&interaction);
         pim_neighbours_make(&emitter, &neighbours);
@@ -124,6 +171,7 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
         pim_border_terminate(&border);
     }
     *cycles = emitter.estimate_cycles;
+    free(tilings);
     return emitter.status;
 }
 

@@ -12,6 +12,9 @@ struct pim_interaction {
 /* The exchanges of emitter->stage, with its shifted windows or with its partner: [0] to these, [1] back.
    Free with pim_interaction_terminate. */
 void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *interaction);
+/* Their estimates, when all have their turn again and again: nodes come to an exchange as they left the one
+   before, and worked a block since then. */
+void pim_interaction_settle(struct pim_emitter *emitter, struct pim_interaction *interaction);
 void pim_interaction_terminate(struct pim_interaction *interaction);
 
 /* The phase of one of them, named after block `block` of the network's stage; nothing when there are none. */

@@ -175,7 +175,7 @@ static uint64_t room_of(const struct region *region, uint32_t layer)
     while (layer >= stage->partition[index].first_layer + stage->partition[index].layers)
         index++;
     pim_workspace_layout(stage, index, 0, region->emitter->plan->workspace_base, &space);
-    return space.weights;
+    return space.weights[0];
 }
 
 /* False when memory is out; another failure is in the status of the emitter. */

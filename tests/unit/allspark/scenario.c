@@ -116,6 +116,7 @@ struct pim_estimate_hardware real_hardware(uint32_t width, uint32_t height)
                                           .flit_bytes = 8,
                                           .hop_cycles = 3,
                                           .fixed_cycles = 4,
+                                          .window = 64,
                                           .packet_bytes = 64};
 }
 

@@ -393,6 +393,29 @@ START_TEST(batches_compute_the_network)
 }
 END_TEST
 
+/* Weights that go round behind the products before: in one piece and in several, on rings of one branch, of
+   several and of half of one, one image and two. */
+START_TEST(prefetch_computes_the_network)
+{
+    static const struct {
+        uint32_t u, v, ring, chunks, batch;
+    } cases[] = {{2, 1, 2, 1, 1}, {1, 2, 4, 3, 1}, {3, 2, 3, 2, 2}, {4, 1, 2, 1, 2}, {2, 3, 4, 4, 1}};
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    uint32_t proven = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pim_allspark_options options = copied(cases[i].u, cases[i].v, cases[i].ring);
+        options.chunks = cases[i].chunks;
+        options.batch = cases[i].batch;
+        options.prefetch = PIM_PREFETCH_ON;
+        proven += attempt((enum small_network)_i, &hardware, &options);
+    }
+    struct pim_allspark_options options = fixed(PIM_ALLSPARK_AUTOMATIC, 4);
+    options.prefetch = PIM_PREFETCH_ON;
+    proven += attempt((enum small_network)_i, &hardware, &options);
+    ck_assert_uint_ge(proven, 3);
+}
+END_TEST
+
 /* Global attention in branches: one of 36 and 36 of one key, in one layer or in several, with a batch. */
 START_TEST(branches_of_global_attention_compute_the_network)
 {
@@ -546,6 +569,7 @@ static TCase *loops(const char *name, int networks)
     tcase_add_loop_test(tests, chunks_compute_the_network, 0, networks);
     tcase_add_loop_test(tests, batches_compute_the_network, 0, networks);
     tcase_add_loop_test(tests, blocks_of_rows_compute_the_network, 0, networks);
+    tcase_add_loop_test(tests, prefetch_computes_the_network, 0, networks);
     return tests;
 }
 

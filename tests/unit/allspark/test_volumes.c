@@ -218,6 +218,44 @@ static uint64_t tokens_on_map(const struct expectation *e, const struct standing
     return count;
 }
 
+/* The weights of a step go round: all but the share of the successor. */
+static uint64_t ring_sends(const struct expectation *e, const struct standing *at, const char *step)
+{
+    struct expectation other = *e;
+    uint64_t k, n;
+    (void)snprintf(other.step, sizeof other.step, "%s", step);
+    if (e->stage->ring == 1 || !weights_of(&other, at->column, &k, &n))
+        return 0;
+    return all_but_next(k * n, share_of(k * n, e->stage->ring, (at->ring + 1) % e->stage->ring));
+}
+
+/* With prefetch those of the next step, and its own only where nobody could bring them: at the beginning of a
+   block, and behind the attention where others stand in between. Weights are in one piece. */
+static uint64_t weights_sent(const struct expectation *e, const struct standing *at)
+{
+    static const char *const steps[] = {"merge", "query",      "reduction",  "key",
+                                        "value", "projection", "ffn_expand", "ffn_contract"};
+    enum { STEPS = sizeof steps / sizeof steps[0], PROJECTION = 5 };
+    const struct pim_allspark_partition *s = e->stage;
+    bool pauses = s->work == PIM_ALLSPARK_PROJECTIONS || is_focal(e) || s->made_keys < s->key_tokens;
+    const char *there[STEPS];
+    unsigned count = 0, own = STEPS, pause = STEPS;
+    if (!s->prefetch)
+        return ring_sends(e, at, e->step);
+    for (unsigned i = 0; i < STEPS; i++) {
+        if ((i == 0 && (e->block > 0 || s->merge_inputs == 0)) ||
+            (strcmp(steps[i], "reduction") == 0 && s->reduction <= 1))
+            continue;
+        own = strcmp(steps[i], e->step) == 0 ? count : own;
+        pause = pauses && i == PROJECTION ? count : pause;
+        there[count++] = steps[i];
+    }
+    if (own == STEPS)
+        return 0;
+    return (own == 0 || own == pause ? ring_sends(e, at, e->step) : 0) +
+           (own + 1 < count && own + 1 != pause ? ring_sends(e, at, there[own + 1]) : 0);
+}
+
 static void check_node(void *context, const struct standing *at)
 {
     const struct expectation *e = context;
@@ -233,8 +271,7 @@ static void check_node(void *context, const struct standing *at)
              p = share_of(s->tokens, s->u, at->row);
     uint64_t d = s->head_channels, heads = share_of(s->heads, s->v, at->column), macs = 0;
     if (weights_of(e, at->column, &k, &n)) {
-        if (s->ring > 1)
-            sent += all_but_next(k * n, share_of(k * n, s->ring, (at->ring + 1) % s->ring));
+        sent += weights_sent(e, at);
         macs = product_rows(e, at) * k * n;
         if (active && macs > 0)
             ck_assert_msg(volume->loaded_weights % (k * n) == 0,
@@ -415,21 +452,31 @@ static void check_volumes(const struct scenario *scenario)
     ledger_end(&ledger);
 }
 
-START_TEST(volumes_of_small_networks)
+static void volumes_of_partitions(enum small_network which, enum pim_allspark_prefetch prefetch)
 {
-    const int which = PIM_CASE(_i);
     const struct pim_estimate_hardware hardware = small_hardware(4, 4);
     for (uint32_t u = 1; u <= 4; u++)
         for (uint32_t v = 1; v <= 4; v++) {
-            const struct pim_allspark_options options = partition(u, v, u == 2 ? 4 : 0);
+            struct pim_allspark_options options = partition(u, v, u == 2 ? 4 : 0);
             struct scenario scenario;
             struct pim_error error = {0};
-            if (!scenario_make(&scenario, small_network((enum small_network)which), &hardware, &options,
-                               &error))
+            options.prefetch = prefetch;
+            if (!scenario_make(&scenario, small_network(which), &hardware, &options, &error))
                 continue;
             check_volumes(&scenario);
             scenario_end(&scenario);
         }
+}
+
+START_TEST(volumes_of_small_networks)
+{
+    volumes_of_partitions((enum small_network)PIM_CASE(_i), PIM_PREFETCH_OFF);
+}
+END_TEST
+
+START_TEST(volumes_with_prefetch)
+{
+    volumes_of_partitions((enum small_network)PIM_CASE(_i), PIM_PREFETCH_ON);
 }
 END_TEST
 
@@ -492,6 +539,7 @@ Suite *volumes_suite(void)
     Suite *suite = suite_create("volumes");
     TCase *tests = tcase_create("volumes");
     tcase_add_loop_test(tests, volumes_of_small_networks, 0, PIM_CASES(SMALL_NETWORKS));
+    tcase_add_loop_test(tests, volumes_with_prefetch, 0, PIM_CASES(SMALL_NETWORKS));
     tcase_add_test(tests, volumes_as_printed);
     tcase_add_test(tests, volumes_of_swin_t);
     suite_add_tcase(suite, tests);

@@ -60,6 +60,11 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static uint64_t above(uint64_t value, uint64_t part)
+{
+    return value > part ? value - part : 0;
+}
+
 /* Logic cycles of a way with so many cycles of the memory and so many bytes over a link. */
 static uint64_t walk_way(const struct pim_estimate_hardware *hardware, uint64_t memory, uint64_t bytes)
 {
@@ -146,6 +151,101 @@ START_TEST(rings_take_what_their_packets_take)
 }
 END_TEST
 
+/* Rows that a node opens in a round, at most. */
+struct openings {
+    uint64_t reads, writes;
+};
+
+/* Accesses that open a row of `row` bytes, of `banks` that take turns. */
+static uint64_t walk_bytes(uint64_t *open, uint64_t banks, uint64_t row, uint64_t begin, uint64_t bytes)
+{
+    uint64_t opened = 0;
+    for (uint64_t at = begin; at < begin + bytes; at++) {
+        opened += open[at / row % banks] != at / row;
+        open[at / row % banks] = at / row;
+    }
+    return opened;
+}
+
+/* One node of a ring, round by round: it reads the piece that it wrote in the round before, and writes the
+ * one before that in memory. */
+static void walk_node(const struct pim_estimate_hardware *hardware, uint64_t base, uint64_t bytes,
+                      unsigned nodes, unsigned node, struct openings *most)
+{
+    uint64_t open[4] = {0};
+    for (unsigned round = 0; round + 1 < nodes; round++) {
+        uint64_t piece = (node + nodes - round) % nodes, next = (piece + nodes - 1) % nodes;
+        uint64_t read = walk_bytes(open, hardware->interleaved, hardware->row_bytes, base + piece * bytes,
+                                   bytes),
+                 written =
+                     walk_bytes(open, hardware->interleaved, hardware->row_bytes, base + next * bytes, bytes);
+        if (round == 0 || next > piece)
+            continue; /* its own piece, and the jump to the last one */
+        most->reads = larger(most->reads, read);
+        most->writes = larger(most->writes, written);
+    }
+}
+
+/* With two banks and more: rows on both sides of an end are open together, so no read opens one, and a write
+ * that alone which comes next. */
+START_TEST(rings_stay_in_open_rows_of_interleaved_banks)
+{
+    static const char *const banks[] = {"dram.interleaved_banks=2", "dram.interleaved_banks=4"};
+    enum { NODES = 9, SIZES = 40 };
+    struct machine machine;
+    struct pim_random random;
+    pim_random_initialize(&random, seed);
+    machine_read(&machine, "allspark-16x16", &banks[_i], 1);
+    const struct pim_estimate_hardware *hardware = &machine.estimate;
+    uint64_t end = (hardware->interleaved - 1) * hardware->row_bytes;
+    for (unsigned size = 0; size < SIZES; size++) {
+        uint64_t bytes = size == 0 ? end : pim_random_between(&random, hardware->row_bytes / NODES + 1, end);
+        struct openings most = {0};
+        for (unsigned base = 0; base < 4; base++)
+            for (unsigned node = 0; node < NODES; node++)
+                walk_node(hardware, pim_random_between(&random, 1, 8 * hardware->row_bytes), bytes, NODES,
+                          node, &most);
+        ck_assert_uint_eq(most.reads, 0);
+        ck_assert_uint_ge(most.writes, 1);
+        if (bytes > hardware->packet_bytes)
+            continue;
+        uint64_t columns = walk_columns(hardware, bytes) * hardware->column_cycles,
+                 opening = larger(hardware->write_row_cycles, above(hardware->bank_cycles, columns)),
+                 memory = hardware->latency_cycles + 2 * columns + opening;
+        uint64_t expected = to_logic(hardware, walk_flight(hardware, NODES), hardware->network_khz) +
+                            (NODES - 1) * walk_way(hardware, memory, bytes);
+        ck_assert_uint_eq(pim_estimate_ring(hardware, bytes, NODES), expected);
+    }
+}
+END_TEST
+
+/* The memory port while a ring goes on: both sides of all packets, each in a row of its own and those it
+ * reaches. */
+START_TEST(rings_take_the_port_for_all_their_packets)
+{
+    struct machine machine;
+    machine_read(&machine, "allspark-16x16", NULL, 0);
+    const struct pim_estimate_hardware *hardware = &machine.estimate;
+    for (uint64_t bytes = 1; bytes < 3 * hardware->packet_bytes; bytes += 97)
+        for (unsigned nodes = 2; nodes <= 16; nodes += 7) {
+            uint64_t packets = 0, columns = 0;
+            for (uint64_t left = bytes, packet; left > 0; left -= packet, packets++) {
+                packet = left < hardware->packet_bytes ? left : hardware->packet_bytes;
+                columns += walk_columns(hardware, packet);
+            }
+            uint64_t rounds = nodes - 1, rows = rounds * packets + rounds * bytes / hardware->row_bytes;
+            rows = rows < rounds * columns ? rows : rounds * columns;
+            uint64_t cycles = 2 * rounds * columns * hardware->column_cycles +
+                              rows * (hardware->read_row_cycles + (uint64_t)hardware->write_row_cycles) +
+                              rounds * packets * hardware->turn_cycles;
+            ck_assert_uint_eq(pim_estimate_ring_port(hardware, bytes, nodes),
+                              to_logic(hardware, refreshed(hardware, cycles), hardware->memory_khz));
+        }
+    ck_assert_uint_eq(pim_estimate_ring_port(hardware, 0, 16), 0);
+    ck_assert_uint_eq(pim_estimate_ring_port(hardware, 4096, 1), 0);
+}
+END_TEST
+
 /* Cycles of the network's clock are longer than those of the logic when it is slower. */
 START_TEST(links_and_hops_are_of_the_clock_of_the_network)
 {
@@ -175,6 +275,8 @@ Suite *estimate_ring_suite(void)
     printf("estimate ring: seed 0x%" PRIx64 "\n", seed);
     tcase_add_loop_test(cases, rings_take_what_their_packets_take, 0,
                         (int)(sizeof variants / sizeof variants[0]));
+    tcase_add_loop_test(cases, rings_stay_in_open_rows_of_interleaved_banks, 0, 2);
+    tcase_add_test(cases, rings_take_the_port_for_all_their_packets);
     tcase_add_loop_test(cases, links_and_hops_are_of_the_clock_of_the_network, 0, 3);
     suite_add_tcase(suite, cases);
     return suite;
