@@ -1,7 +1,5 @@
 #include "mappers/network/recognition/origin.h"
 
-#include "mappers/network/recognition/signature.h"
-
 /* An element on its way back. */
 struct walk {
     uint32_t layer;
