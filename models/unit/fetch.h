@@ -7,9 +7,6 @@
 
 #include "models/unit/unit.h"
 
-/* Joins take no time: a program of nothing else would never let the clock move on. */
-enum { PIM_JOINS_MOST = 1 << 20 };
-
 /* Times are in cycles of units->period. */
 struct pim_fetch_operations {
     /* Whether an instruction in flight is complete at `now`. */

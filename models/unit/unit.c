@@ -1,8 +1,6 @@
 /* What every unit does once: life cycle, phases, results, errors, and the report of who waits for what. */
 #include "models/unit/unit.h"
 
-#include "models/unit/fetch.h"
-
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>

@@ -24,6 +24,9 @@
 
 #include <stddef.h>
 
+/* Joins take no time: a program of nothing else would never let the clock move on. */
+enum { PIM_JOINS_MOST = 1 << 20 };
+
 struct pim_dram_counters;
 struct pim_unit;
 struct pim_units;
