@@ -4,7 +4,6 @@
  */
 #include "models/dram/bank.h"
 
-#include "models/dram/burst.h"
 #include "sim/integer.h"
 
 #include <assert.h>

@@ -20,51 +20,11 @@
 #define PIMSIM_MODELS_DRAM_BANK_H
 
 #include "models/cost/bank_rules.h"
+#include "models/dram/burst.h"
 #include "sim/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* `count` pieces of `bytes`, each `stride` bytes after the start of the one before. */
-struct pim_burst {
-    uint64_t address; /* in the bank's own address space, from 0 */
-    uint32_t bytes;
-    uint32_t stride; /* not less than bytes; ignored when count is 1 */
-    uint32_t count;
-    bool write;
-};
-
-/* Where in a burst the next column stands, column by column; starts as {0}. */
-struct pim_burst_cursor {
-    uint32_t piece;       /* of the burst, */
-    uint64_t column;      /* and its next column, counted through the memory */
-    uint64_t next_column; /* behind the last one that was taken */
-    bool started;         /* column is one of piece */
-};
-
-/* Stands the cursor at the next column of `port_bytes`; false: there is none left. */
-static inline bool pim_burst_find_column(const struct pim_burst *burst, struct pim_burst_cursor *cursor,
-                                         uint32_t port_bytes)
-{
-    for (; cursor->piece < burst->count; cursor->piece++, cursor->started = false) {
-        const uint64_t begin = burst->address + (uint64_t)cursor->piece * burst->stride;
-        const uint64_t first = begin / port_bytes, last = (begin + burst->bytes - 1) / port_bytes;
-        if (!cursor->started) {
-            /* A column in which the piece before has ended was accessed for that one. */
-            cursor->column = first < cursor->next_column ? cursor->next_column : first;
-            cursor->started = true;
-        }
-        if (cursor->column <= last)
-            return true;
-    }
-    return false;
-}
-
-/* That column is taken. */
-static inline void pim_burst_next_column(struct pim_burst_cursor *cursor)
-{
-    cursor->next_column = ++cursor->column;
-}
 
 /* Cycles. An access is that of a column; its data are complete at RD + CL + B or WR + CWL + B. */
 struct pim_burst_times {

@@ -6,8 +6,6 @@
  */
 #include "models/dram/burst.h"
 
-#include "models/dram/bank.h"
-
 #include <assert.h>
 
 /* Sum of floor((start + i * stride) / divisor) for i = 0 to count - 1, by Euclid's algorithm: O(log divisor).

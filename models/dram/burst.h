@@ -1,5 +1,6 @@
 /*
- * Bursts cut into runs: maximal sequences of column accesses of one burst in one row.
+ * Bursts, which a memory port is asked for: column by column, and cut into runs, maximal sequences of column
+ * accesses of one burst in one row.
  *
  * Every column that a piece overlaps is accessed, in rising order; a column in which one piece ends and the
  * next begins is accessed once (the port's column register still holds it). Pieces whose gaps are narrower
@@ -11,6 +12,47 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* `count` pieces of `bytes`, each `stride` bytes after the start of the one before. */
+struct pim_burst {
+    uint64_t address; /* in the bank's own address space, from 0 */
+    uint32_t bytes;
+    uint32_t stride; /* not less than bytes; ignored when count is 1 */
+    uint32_t count;
+    bool write;
+};
+
+/* Where in a burst the next column stands, column by column; starts as {0}. */
+struct pim_burst_cursor {
+    uint32_t piece;       /* of the burst, */
+    uint64_t column;      /* and its next column, counted through the memory */
+    uint64_t next_column; /* behind the last one that was taken */
+    bool started;         /* column is one of piece */
+};
+
+/* Stands the cursor at the next column of `port_bytes`; false: there is none left. */
+static inline bool pim_burst_find_column(const struct pim_burst *burst, struct pim_burst_cursor *cursor,
+                                         uint32_t port_bytes)
+{
+    for (; cursor->piece < burst->count; cursor->piece++, cursor->started = false) {
+        const uint64_t begin = burst->address + (uint64_t)cursor->piece * burst->stride;
+        const uint64_t first = begin / port_bytes, last = (begin + burst->bytes - 1) / port_bytes;
+        if (!cursor->started) {
+            /* A column in which the piece before has ended was accessed for that one. */
+            cursor->column = first < cursor->next_column ? cursor->next_column : first;
+            cursor->started = true;
+        }
+        if (cursor->column <= last)
+            return true;
+    }
+    return false;
+}
+
+/* That column is taken. */
+static inline void pim_burst_next_column(struct pim_burst_cursor *cursor)
+{
+    cursor->next_column = ++cursor->column;
+}
 
 struct pim_run {
     uint64_t row;
@@ -25,8 +67,6 @@ struct pim_run_cursor {
     uint64_t column; /* next column, counted through all rows */
     uint32_t port_bytes, columns_per_row;
 };
-
-struct pim_burst;
 
 /* `burst` must not be empty, its pieces must not overlap (pim_bank_check_burst). */
 void pim_run_first(struct pim_run_cursor *cursor, const struct pim_burst *burst, uint32_t port_bytes,
