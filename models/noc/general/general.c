@@ -1,7 +1,7 @@
 /*
  * The general network: storage, the agenda, and one network cycle.
  */
-#include "models/noc/general/sets.h"
+#include "models/noc/general/general.h"
 #include "models/noc/mesh/memory.h"
 
 #include <assert.h>
@@ -232,6 +232,18 @@ static void choose_arbiters(struct noc_general *general, const struct pim_noc_co
         general->row_arbiter.kind = PIM_NOC_ROUND_ROBIN;
 }
 
+static void run_routers(struct pim_noc *noc, uint64_t cycle)
+{
+    struct pim_noc_wheel *wheel = &noc->general->router_wheel;
+    struct pim_noc_visit visit = pim_noc_visit(wheel, cycle);
+    while (pim_noc_visit_word(&visit))
+        for (; visit.units; visit.units &= visit.units - 1) {
+            uint32_t router = visit.word * 64 + pim_lowest_bit(visit.units);
+            if (pim_noc_general_evaluate(noc, router, cycle))
+                pim_noc_wake(wheel, router, cycle + 1, cycle);
+        }
+}
+
 enum pim_status pim_noc_general_create(struct pim_noc *noc, struct pim_error *error)
 {
     const struct pim_noc_configuration *configuration = &noc->configuration;
@@ -253,6 +265,7 @@ enum pim_status pim_noc_general_create(struct pim_noc *noc, struct pim_error *er
         configuration->priority == PIM_NOC_NETWORK_AGE || configuration->priority == PIM_NOC_LOCAL_AGE;
     general->terminal_rate = rate_of(configuration->terminal_bits, configuration->flit_bits);
     general->event_free = GENERAL_NONE;
+    general->run = run_routers;
     bool routers = allocate_routers(general), terminals = allocate_terminals(general);
     if (!routers || !terminals)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip of %u routers",
@@ -396,18 +409,6 @@ static void deliver(struct pim_noc *noc, uint32_t node, uint64_t cycle)
         pim_noc_wake(&general->delivery_wheel, node, general->packets[terminal->due_first].due, cycle);
 }
 
-static void run_routers(struct pim_noc *noc, uint64_t cycle)
-{
-    struct pim_noc_wheel *wheel = &noc->general->router_wheel;
-    struct pim_noc_visit visit = pim_noc_visit(wheel, cycle);
-    while (pim_noc_visit_word(&visit))
-        for (; visit.units; visit.units &= visit.units - 1) {
-            uint32_t router = visit.word * 64 + pim_lowest_bit(visit.units);
-            if (pim_noc_general_evaluate(noc, router, cycle))
-                pim_noc_wake(wheel, router, cycle + 1, cycle);
-        }
-}
-
 void pim_noc_general_step(struct pim_noc *noc, uint64_t cycle)
 {
     struct noc_general *general = noc->general;
@@ -419,9 +420,6 @@ void pim_noc_general_step(struct pim_noc *noc, uint64_t cycle)
     while (pim_noc_visit_word(&visit))
         for (; visit.units; visit.units &= visit.units - 1)
             pim_noc_general_inject(noc, visit.word * 64 + pim_lowest_bit(visit.units), cycle);
-    if (general->sets)
-        general->sets->run(noc, cycle);
-    else
-        run_routers(noc, cycle);
+    general->run(noc, cycle);
     general->origin = cycle + 1;
 }

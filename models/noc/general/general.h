@@ -210,8 +210,9 @@ struct general_scratch {
 };
 
 struct noc_general {
-    uint64_t origin;           /* first cycle that has not been done */
-    struct general_sets *sets; /* sets.h; NULL: the routers of router.c */
+    uint64_t origin;                                  /* first cycle that has not been done */
+    struct general_sets *sets;                        /* sets.h; NULL: the routers of router.c */
+    void (*run)(struct pim_noc *noc, uint64_t cycle); /* the routers of a cycle */
     struct pim_noc_topology *topology;
     struct pim_noc_routing *routing;
     uint32_t vcs, all, buffer_flits;

@@ -110,7 +110,7 @@ enum pim_status pim_noc_sets_create(struct pim_noc *noc, struct pim_error *error
     sets->urgent = noc->configuration.urgent_classes;
     sets->wavefront_vcs = pim_noc_general_is_wavefront(noc->configuration.vc_allocator);
     sets->switch_allocator = noc->configuration.switch_allocator;
-    pim_noc_sets_choose_run(sets, pim_has_bit_manipulation() && !noc->configuration.portable);
+    pim_noc_sets_choose_run(general, pim_has_bit_manipulation() && !noc->configuration.portable);
     if (!allocate(sets))
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip of %u routers", sets->routers);
     initialize(noc, sets);

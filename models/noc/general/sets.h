@@ -60,7 +60,6 @@ struct general_sets {
     bool wavefront_vcs;
     bool urgent; /* classes of traffic go before each other */
     enum pim_noc_allocator switch_allocator;
-    void (*run)(struct pim_noc *noc, uint64_t cycle); /* the routers of a cycle */
     uint8_t next_row[64 * SETS_WORDS];
 
     struct sets_word *word;   /* [router][words] */
@@ -106,7 +105,7 @@ static PIM_ALWAYS_INLINE void pim_noc_sets_post(struct noc_general *general, uin
     pim_noc_sets_wake(general, router, usable);
 }
 
-/* sets_router.c: which functions evaluate the routers. */
-void pim_noc_sets_choose_run(struct general_sets *sets, bool bit_manipulation);
+/* sets_router.c: the function that evaluates the routers of a cycle. */
+void pim_noc_sets_choose_run(struct noc_general *general, bool bit_manipulation);
 
 #endif

@@ -364,7 +364,9 @@ static void run_several(struct pim_noc *noc, uint64_t cycle)
     run_routers(noc, cycle, noc->general->sets->words);
 }
 
-void pim_noc_sets_choose_run(struct general_sets *sets, bool bit_manipulation)
+void pim_noc_sets_choose_run(struct noc_general *general, bool bit_manipulation)
 {
-    sets->run = sets->words > 1 ? run_several : bit_manipulation ? run_single_by_bits : run_single;
+    general->run = general->sets->words > 1 ? run_several
+                   : bit_manipulation       ? run_single_by_bits
+                                            : run_single;
 }
