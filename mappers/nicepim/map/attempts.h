@@ -5,6 +5,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_ATTEMPTS_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_ATTEMPTS_H
 
+#include "mappers/nicepim/map/make_plan.h"
 #include "mappers/nicepim/map/program/emit.h"
 
 /* X(name, text): what plans are compared by. */

@@ -42,48 +42,18 @@ struct nice_plan {
     uint32_t front_points, rounds;  /* of the choice; alternations until nothing changed */
 };
 
-enum { NICE_ROUNDS = 3 };
-
-/* X(name, text): who decides. */
-#define NICE_METHOD_MAP(X)                                                                                   \
-    X(NICE_PARALLEL, "branches side by side where that is chosen")                                           \
-    X(NICE_SERIAL, "branches one after another")                                                             \
-    X(NICE_SEQUENTIAL, "the paper's baseline")                                                               \
-    X(NICE_PIPELINE, "a pipeline of parts, as DDAM's")
-
-enum nice_method {
-#define X(name, text) name,
-    NICE_METHOD_MAP(X)
-#undef X
-        NICE_METHODS
-};
-
-/* What a plan is made of; network and hardware are borrowed. */
-struct nice_request {
-    const struct pim_network *network;
-    const struct pim_estimate_hardware *hardware;
-    uint32_t batch;
-    uint64_t capacity, copy_limit;
-    enum nice_method method;
-    struct nice_weights weights;
-};
-
-/*
- * PIM_BAD_INPUT when the weights do not fit, and by how much. `NICE_SEQUENTIAL`:
- * the baseline of section VIII-D instead. Every layer on the whole array, with the cut of least tile
- * cycles, blind to messages and layouts; every node its own copy of weights, and where they do not fit the
- * layer with most of them is shared by more nodes, again and again; one layout for all maps, the best of
- * BCHW, BHWC and BCHW[8]. `NICE_PIPELINE`: DDAM's (mappers/nicepim/ddam), whose flow is of one image and
- * whose batch is the number of images; one layout as well.
- */
-enum pim_status nice_plan_make(const struct nice_request *request, struct nice_plan *plan,
-                               struct pim_error *error);
 void nice_plan_terminate(struct nice_plan *plan);
 
 /* The product of one group on a node with this part of a cut, whose maps lie as the plan has it; false: it
  * has nothing to do. */
 bool nice_tile_product(const struct nice_plan *plan, uint32_t layer, const struct pim_cut *cut,
                        const struct pim_part *part, struct tile_product *product);
+
+/* The same for maps that lie in these layouts; those that the plan has: of input, output and second input. */
+bool nice_tile_product_in(const struct nice_plan *plan, uint32_t layer, const struct pim_cut *cut,
+                          const struct pim_part *part, const struct pim_map_layout layouts[3],
+                          struct tile_product *product);
+void nice_layouts_of(const struct nice_plan *plan, uint32_t layer, struct pim_map_layout layouts[3]);
 
 /* The tiling of least cost for this plan; false when not even the smallest fits. */
 bool nice_tiling(const struct nice_plan *plan, const struct tile_product *product, struct tiling *tiling);

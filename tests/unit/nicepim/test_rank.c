@@ -2,6 +2,7 @@
  * The estimate ranks mappings as the simulation does: Spearman's rank correlation over random cuts of all
  * products, numbers of nodes of a copy, and layouts. Nothing of the estimate was chosen with these mappings.
  */
+#include "mappers/nicepim/map/make_plan.h"
 #include "mappers/nicepim/map/program/emit.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"

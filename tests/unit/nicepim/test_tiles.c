@@ -1,5 +1,6 @@
 /* Tiles of a product on one node: how many input channels they have, whatever the layer and the array. */
 #include "mappers/network/layer_table.h"
+#include "mappers/nicepim/map/make_plan.h"
 #include "mappers/nicepim/map/program/emit.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"

@@ -3,6 +3,7 @@
  * random, ends whole and right on the nodes (mappers/nicepim/check/check_values.h).
  */
 #include "mappers/nicepim/check/check_values.h"
+#include "mappers/nicepim/map/make_plan.h"
 #include "mappers/nicepim/map/program/emit.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
