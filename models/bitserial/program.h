@@ -82,6 +82,9 @@ struct pim_bitserial_operation {
     uint32_t a, b, result, scratch; /* first rows; REDUCE needs `scratch` rows for one shifted number */
 };
 
+/* Does the product differ from that of the same bits without signs? Its low n bits do not. */
+bool pim_bitserial_sign_counts(const struct pim_bitserial_operation *operation);
+
 /* Rows of the result: bits, bits + 1, result_bits, or bits + log2(width). */
 uint32_t pim_bitserial_result_rows(const struct pim_bitserial_operation *operation);
 
@@ -100,6 +103,9 @@ enum pim_status pim_bitserial_check_operation(const struct pim_bitserial_operati
 enum pim_status pim_bitserial_compile(struct pim_bitserial_program *program,
                                       const struct pim_bitserial_operation *operation,
                                       const struct pim_bitserial_bank_shape *shape, struct pim_error *error);
+
+/* A step that does not fit is dropped and remembered in program->out_of_memory. */
+void pim_bitserial_append(struct pim_bitserial_program *program, const struct pim_bitserial_step *step);
 
 void pim_bitserial_program_terminate(struct pim_bitserial_program *program);
 

@@ -6,9 +6,6 @@
 
 #define RESERVED_ROW(name) (PIM_BITSERIAL_RESERVED | (uint32_t)PIM_BITSERIAL_##name)
 
-/* A step that does not fit is dropped and remembered in program->out_of_memory. */
-void pim_bitserial_append(struct pim_bitserial_program *program, const struct pim_bitserial_step *step);
-
 static inline void pim_bitserial_aap(struct pim_bitserial_program *program, uint32_t from, uint32_t to)
 {
     pim_bitserial_append(
@@ -22,8 +19,6 @@ void pim_bitserial_write_subtract(struct pim_bitserial_program *program, uint32_
                                   uint32_t result, uint32_t bits);
 void pim_bitserial_write_multiply(struct pim_bitserial_program *program,
                                   const struct pim_bitserial_operation *operation);
-/* Does the product differ from that of the same bits without signs? Its low n bits do not. */
-bool pim_bitserial_sign_counts(const struct pim_bitserial_operation *operation);
 
 /* movement.c */
 void pim_bitserial_write_copy(struct pim_bitserial_program *program, uint32_t a, uint32_t result,
