@@ -1,6 +1,5 @@
 /*
- * The replay from inside: what nodes and networks share. Nodes are those of a task graph (nodes.c), or
- * somebody else's (network.h).
+ * The replay from inside: what nodes (nodes.h) and networks share.
  *
  * At every instant at which something ends there is one time point, in the last phase of that tick, in which
  * everything happens in a fixed order: the network finishes its transfers, nodes finish and start steps, the
@@ -13,7 +12,7 @@
 #define PIMSIM_MODELS_CONFLICT_INTERNAL_H
 
 #include "models/conflict/conflict.h"
-#include "models/conflict/network.h"
+#include "models/conflict/nodes.h"
 #include "models/conflict/replay/agenda.h"
 #include "sim/bits.h"
 #include "sim/kernel/kernel.h"
@@ -203,7 +202,7 @@ void conflict_adaptive_reached(const struct conflict_adaptive *adaptive, uint64_
 void conflict_adaptive_take(struct conflict_adaptive *adaptive, const uint32_t *links, uint32_t hops);
 void conflict_adaptive_release(struct conflict_adaptive *adaptive, const uint32_t *links, uint32_t hops);
 
-/* --- behaviour tables made ready for execution (table.c) --- */
+/* --- behaviour tables made ready for execution (replay/plan.c) --- */
 
 /* Operations are numbered through all routers; that of place p in the list of router r is first[r] + p. */
 struct conflict_plan {

@@ -1,5 +1,7 @@
 /* The network for nodes of others; see network.h. And packets that another network carries: they keep to the
  * buffers and the order of the arbiter here, and are on their way there. */
+#include "models/conflict/network.h"
+
 #include "models/conflict/internal.h"
 
 #include <inttypes.h>
