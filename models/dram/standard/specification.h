@@ -265,6 +265,12 @@ enum pim_status pim_dram_check_specification(const struct pim_dram_specification
 void pim_dram_constraints(const struct pim_dram_specification *specification,
                           struct pim_dram_constraint_table *table);
 
+/* The most that a row asks for between the first cycles of two of its commands; how many constraints all rows
+ * become, at most. */
+int64_t pim_dram_longest_distance(const struct pim_dram_specification *specification,
+                                  const struct pim_dram_row *row);
+unsigned pim_dram_count_constraints(const struct pim_dram_specification *specification);
+
 /* Adds the rows of the configuration's own alone. */
 void pim_dram_own_constraints(const struct pim_dram_specification *specification,
                               struct pim_dram_constraint_table *table);

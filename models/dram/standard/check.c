@@ -1,0 +1,358 @@
+/* What a standard must be: its organisation, timings, commands, rows and refreshes. */
+#include "models/dram/standard/commands.h"
+
+#include <inttypes.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define SET(name) (UINT32_C(1) << PIM_DRAM_##name)
+#define PRES (SET(PRE) | SET(PREA))
+#define SINGLES (SET(REFPB) | SET(REFSB)) /* refreshes of less than a rank */
+#define T(name) PIM_DRAM_T_##name
+
+/* --- commands --- */
+
+/* Both hold the bus for the same time. */
+static enum pim_status check_alike(const struct pim_dram_specification *specification,
+                                   enum pim_dram_command first, enum pim_dram_command second,
+                                   struct pim_error *error)
+{
+    const uint32_t one = pim_dram_command_cycles(specification, first);
+    const uint32_t other = pim_dram_command_cycles(specification, second);
+    const uint32_t both = UINT32_C(1) << first | UINT32_C(1) << second;
+    if ((pim_dram_commands(specification) & both) != both || one == other)
+        return PIM_OK;
+    return pim_fail(
+        error, PIM_BAD_INPUT,
+        "dram.commands: %s holds the bus for %u cycles and %s for %u: the controller treats them alike, "
+        "both must be equal",
+        specification->command[first].name, one, specification->command[second].name, other);
+}
+
+/*
+ * Data count from the first cycles of RD and WR, the rows between the two from their last ones: where they
+ * hold the bus for different times, that must not bring their data together.
+ */
+static enum pim_status check_data(const struct pim_dram_specification *specification, struct pim_error *error)
+{
+    const uint32_t *t = specification->parameter;
+    const int64_t read = pim_dram_command_cycles(specification, PIM_DRAM_RD);
+    const int64_t write = pim_dram_command_cycles(specification, PIM_DRAM_WR);
+    int64_t longer = t[PIM_DRAM_T_RTW], shorter = (int64_t)t[PIM_DRAM_T_CL] + t[PIM_DRAM_T_WTR_S];
+    if (specification->organization.ranks > 1) {
+        longer = t[PIM_DRAM_T_CS] < longer ? t[PIM_DRAM_T_CS] : longer;
+        shorter = t[PIM_DRAM_T_CS] < shorter ? t[PIM_DRAM_T_CS] : shorter;
+    }
+    if (write - read <= longer && read - write <= shorter)
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "dram.commands: %s holds the bus for %" PRId64 " cycles and %s for %" PRId64
+                    ": their data would meet; the second may have up to %" PRId64 " more, and %" PRId64
+                    " less",
+                    specification->command[PIM_DRAM_RD].name, read, specification->command[PIM_DRAM_WR].name,
+                    write, longer, shorter);
+}
+
+enum pim_status pim_dram_commands_check(const struct pim_dram_specification *specification,
+                                        struct pim_error *error)
+{
+    static const enum pim_dram_command twins[][2] = {
+        {PIM_DRAM_RD, PIM_DRAM_RDA}, {PIM_DRAM_WR, PIM_DRAM_WRA}, {PIM_DRAM_ACT, PIM_DRAM_ACT2}};
+    static const struct {
+        enum pim_dram_command command;
+        enum pim_dram_parameter most;
+    } bounds[] = {
+        {PIM_DRAM_ACT, PIM_DRAM_T_RCDRD}, {PIM_DRAM_ACT, PIM_DRAM_T_RP},   {PIM_DRAM_PRE, PIM_DRAM_T_RP},
+        {PIM_DRAM_PREA, PIM_DRAM_T_RP},   {PIM_DRAM_REF, PIM_DRAM_T_RP},   {PIM_DRAM_REFPB, PIM_DRAM_T_RP},
+        {PIM_DRAM_REFSB, PIM_DRAM_T_RP},  {PIM_DRAM_RD, PIM_DRAM_T_CCD_S}, {PIM_DRAM_WR, PIM_DRAM_T_CCD_S}};
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++) {
+        const uint32_t cycles = pim_dram_command_cycles(specification, (enum pim_dram_command)i);
+        if (specification->command[i].exists && (cycles == 0 || cycles > PIM_DRAM_COMMAND_CYCLES_MAX))
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "dram.commands: %s holds the bus for %u cycles: allowed are 1 to %d",
+                            specification->command[i].name, cycles, PIM_DRAM_COMMAND_CYCLES_MAX);
+    }
+    for (size_t i = 0; i < COUNT(twins); i++)
+        if (check_alike(specification, twins[i][0], twins[i][1], error) != PIM_OK)
+            return error->status;
+    for (size_t i = 0; i < COUNT(bounds); i++) {
+        const uint32_t cycles = pim_dram_command_cycles(specification, bounds[i].command);
+        if (specification->command[bounds[i].command].exists &&
+            cycles > specification->parameter[bounds[i].most])
+            return pim_fail(
+                error, PIM_BAD_INPUT,
+                "dram.commands: %s holds the bus for %u cycles and dram.%s is %u: impossible, the first "
+                "must not be above the second",
+                specification->command[bounds[i].command].name, cycles,
+                pim_dram_parameter_key(bounds[i].most), specification->parameter[bounds[i].most]);
+    }
+    return check_data(specification, error);
+}
+
+/* --- rows of the configuration's own --- */
+
+/* What the controller would not honour, or cannot count. */
+static enum pim_status check_own_rows(const struct pim_dram_specification *specification,
+                                      struct pim_error *error)
+{
+    if (pim_dram_count_constraints(specification) > PIM_DRAM_CONSTRAINTS_MAX)
+        return pim_fail(
+            error, PIM_BAD_INPUT,
+            "dram.constraints: %u distances between commands that hold the bus for different times: "
+            "allowed are %d: give fewer rows, or fewer commands in a row",
+            pim_dram_count_constraints(specification), PIM_DRAM_CONSTRAINTS_MAX);
+    for (unsigned i = 0; i < specification->rows; i++) {
+        const struct pim_dram_row *row = &specification->row[i];
+        if (!row->own)
+            continue;
+        if (pim_dram_longest_distance(specification, row) > PIM_DRAM_CYCLES_MAX)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.constraints: %s is %lld cycles: allowed are up to %d",
+                            row->text, (long long)pim_dram_longest_distance(specification, row),
+                            PIM_DRAM_CYCLES_MAX);
+        if (specification->half_clock && (row->previous & PRES) && row->scope > PIM_DRAM_SCOPE_RANK)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "dram.constraints: %s counts from PRE or PREA, which with dram.half_clock issue "
+                            "at either edge: allowed are the scopes bank, group and rank",
+                            row->text);
+    }
+    return PIM_OK;
+}
+
+/* What rows and commands of the configuration's own may add to a refresh of a rank: every step to it, the
+ * column and PRE of each bank, may wait for the longest of them, and what comes behind it for the longest
+ * behind a refresh. */
+static uint64_t own_delay(const struct pim_dram_specification *specification)
+{
+    const uint32_t refreshes = SET(REF) | SINGLES;
+    int64_t longest = 0, behind = 0;
+    for (unsigned i = 0; i < specification->rows; i++) {
+        const struct pim_dram_row *row = &specification->row[i];
+        const int64_t distance = row->own ? pim_dram_longest_distance(specification, row) : 0;
+        if (!(row->previous & ~refreshes))
+            behind = distance > behind ? distance : behind;
+        else
+            longest = distance > longest ? distance : longest;
+    }
+    uint32_t held = 1;
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++) {
+        const uint32_t cycles = pim_dram_command_cycles(specification, (enum pim_dram_command)i);
+        if (specification->command[i].own && cycles > held)
+            held = cycles;
+    }
+    longest += 3 * ((int64_t)held - 1); /* its own cycles, and those of what it waits for on the bus */
+    const uint64_t steps = 4 + 2 * (uint64_t)pim_dram_banks_per_rank(&specification->organization);
+    return steps * (uint64_t)longest + (uint64_t)behind;
+}
+
+/* --- organisation, timings, refreshes --- */
+
+static enum pim_status check_organization(const struct pim_dram_organization *organization,
+                                          struct pim_error *error)
+{
+    const struct {
+        const char *key;
+        uint32_t value, most;
+    } counts[] = {
+        {"channels", organization->channels, PIM_DRAM_CHANNELS_MAX},
+        {"pseudo_channels", organization->pseudo_channels, PIM_DRAM_RANKS_MAX},
+        {"ranks", organization->ranks, PIM_DRAM_RANKS_MAX},
+        {"bank_groups", organization->bank_groups, PIM_DRAM_BANKS_MAX},
+        {"banks", organization->banks, PIM_DRAM_BANKS_MAX},
+        {"row_bytes / dram.access_bytes", organization->columns, 1 << 20},
+        {"access_bytes", organization->access_bytes, 1 << 16},
+    };
+    for (size_t i = 0; i < COUNT(counts); i++)
+        if (counts[i].value == 0 || counts[i].value > counts[i].most ||
+            (counts[i].value & (counts[i].value - 1)) != 0)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.%s is %u: allowed is a power of two up to %u",
+                            counts[i].key, counts[i].value, counts[i].most);
+    if (organization->rows == 0 || organization->rows > UINT32_C(1) << 28)
+        return pim_fail(error, PIM_BAD_INPUT, "dram.rows is %u: allowed are 1 to %u", organization->rows,
+                        UINT32_C(1) << 28);
+    uint32_t ranks = pim_dram_ranks(organization);
+    uint64_t banks = (uint64_t)ranks * pim_dram_banks_per_rank(organization);
+    if (ranks > PIM_DRAM_RANKS_MAX || banks > PIM_DRAM_BANKS_MAX)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram: a channel has %u ranks and %llu banks: allowed are %d ranks in all "
+                        "pseudo-channels and %d banks in all ranks of a channel",
+                        ranks, (unsigned long long)banks, PIM_DRAM_RANKS_MAX, PIM_DRAM_BANKS_MAX);
+    /* All sizes have bounds, so that these products fit; the last one must too. */
+    uint64_t bank_bytes = (uint64_t)organization->rows * organization->columns;
+    uint64_t all_banks = banks * organization->channels * organization->access_bytes;
+    if (bank_bytes > (UINT64_C(1) << 60) / all_banks)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram: the capacity is above 2^60 bytes: give fewer rows or channels");
+    return PIM_OK;
+}
+
+/* Parameter `small` must not be above `large`. */
+static enum pim_status check_order(const struct pim_dram_specification *specification,
+                                   enum pim_dram_parameter small, enum pim_dram_parameter large,
+                                   struct pim_error *error)
+{
+    if (specification->parameter[small] <= specification->parameter[large])
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "dram.%s is %u cycles and dram.%s is %u: impossible, the first must not be above the "
+                    "second",
+                    pim_dram_parameter_key(small), specification->parameter[small],
+                    pim_dram_parameter_key(large), specification->parameter[large]);
+}
+
+/* The longest distance of rows of `scope` or wider. */
+static uint32_t longest_between(const struct pim_dram_constraint_table *table, enum pim_dram_scope scope,
+                                unsigned previous, unsigned next)
+{
+    uint32_t longest = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct pim_dram_constraint *row = &table->row[i];
+        if (row->scope >= scope && row->window == 1 && (row->previous >> previous & 1) &&
+            (row->next >> next & 1) && row->cycles > longest)
+            longest = row->cycles;
+    }
+    return longest;
+}
+
+/*
+ * A refresh of some banks of a rank that goes on by itself waits behind what is issued for the others. When
+ * it has to keep farther away from a command than the next such command, it could wait for ever. (No built-in
+ * standard has been seen to.)
+ */
+static enum pim_status check_turns(const struct pim_dram_specification *specification,
+                                   enum pim_dram_command refresh, struct pim_error *error)
+{
+    bool own = false;
+    struct pim_dram_constraint_table table;
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
+        own |= specification->command[i].own;
+    for (unsigned i = 0; i < specification->rows; i++)
+        own |= specification->row[i].own;
+    if (!own)
+        return PIM_OK;
+    pim_dram_constraints(specification, &table);
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
+        for (unsigned scope = PIM_DRAM_SCOPE_GROUP; scope <= PIM_DRAM_SCOPE_RANK; scope++) {
+            const uint32_t waits = longest_between(&table, (enum pim_dram_scope)scope, i, refresh);
+            const uint32_t again = longest_between(&table, (enum pim_dram_scope)scope, i, i);
+            if (waits > again && waits > 1 && !(SINGLES >> i & 1) && i != PIM_DRAM_REF && i != PIM_DRAM_PREA)
+                return pim_fail(
+                    error, PIM_BAD_INPUT,
+                    "dram.maintenance: behind %s another one comes after %u cycles and %s after %u, "
+                    "for which it could wait for ever: allowed is \"channel\"",
+                    specification->command[i].name, again ? again : 1, specification->command[refresh].name,
+                    waits);
+        }
+    return PIM_OK;
+}
+
+static enum pim_status check_refresh(const struct pim_dram_specification *specification,
+                                     enum pim_dram_refreshing refreshing, bool independent,
+                                     struct pim_error *error)
+{
+    const uint32_t *parameter = specification->parameter;
+    const bool same_bank = refreshing == PIM_DRAM_SAME_BANK;
+    const bool per_bank_refresh = refreshing == PIM_DRAM_PER_BANK || same_bank;
+    const uint64_t ranks = pim_dram_ranks(&specification->organization);
+    /* What one refresh takes at most: the row that is open is served, behind those of the other banks of its
+     * group, and closed first. Every rank waits for those before it; independent ones only for the bus. */
+    uint64_t served = (uint64_t)(specification->organization.banks - 1) * parameter[PIM_DRAM_T_CCD_L_WR];
+    uint64_t close = (uint64_t)parameter[PIM_DRAM_T_RC] + served + parameter[PIM_DRAM_T_AAD] +
+                     parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE] +
+                     parameter[PIM_DRAM_T_RPAB];
+    if (same_bank) /* each of its banks is served and closed, one behind the other on the buses */
+        close += (uint64_t)(specification->organization.bank_groups - 1) *
+                 (parameter[PIM_DRAM_T_CCD_S] + parameter[PIM_DRAM_T_PPD] + 1);
+    const uint64_t apart =
+        parameter[PIM_DRAM_T_RREFD] > parameter[PIM_DRAM_T_REFPB_REFPB] || !(independent || same_bank)
+            ? parameter[PIM_DRAM_T_RREFD]
+            : parameter[PIM_DRAM_T_REFPB_REFPB];
+    const uint64_t waits = independent ? 1 : ranks;
+    uint64_t least = per_bank_refresh
+                         ? waits * (close + apart) +
+                               parameter[PIM_DRAM_T_RFCPB] /
+                                   (same_bank ? specification->organization.banks
+                                              : pim_dram_banks_per_rank(&specification->organization))
+                         : waits * close + parameter[PIM_DRAM_T_RFC];
+    if (independent)
+        least += 4 * ranks;
+    least += ranks * own_delay(specification);
+    uint64_t interval =
+        per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];
+    if (independent && per_bank_refresh &&
+        check_turns(specification, same_bank ? PIM_DRAM_REFSB : PIM_DRAM_REFPB, error) != PIM_OK)
+        return error->status;
+    if (interval <= least)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.%s: refreshes are %llu cycles apart, but closing the rows and refreshing takes "
+                        "up to %llu: give more than that, or dram.refresh = false",
+                        per_bank_refresh ? "trefi_bank" : "trefi", (unsigned long long)interval,
+                        (unsigned long long)least);
+    return PIM_OK;
+}
+
+/* Commands at the edges of the clock, activations in two halves, the write clock. */
+static enum pim_status check_clocks(const struct pim_dram_specification *specification,
+                                    struct pim_error *error)
+{
+    const uint32_t *parameter = specification->parameter;
+    const bool low_power = specification->write_clock || parameter[T(AAD)] > 0;
+    if (specification->half_clock && (!specification->split_command_bus || low_power))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.half_clock: needs dram.split_command_bus, and neither dram.taad nor "
+                        "dram.write_clock");
+    if (specification->half_clock && specification->organization.ranks > 1)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.ranks is %u: with dram.half_clock there is one (HBM3 has stack identifiers, "
+                        "which are not modelled)",
+                        specification->organization.ranks);
+    uint32_t held = 1;
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
+        if (specification->command[i].exists &&
+            pim_dram_command_cycles(specification, (enum pim_dram_command)i) > held)
+            held = pim_dram_command_cycles(specification, (enum pim_dram_command)i);
+    if (low_power && (specification->split_command_bus || held > 1 || parameter[T(AA)] > 0))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.%s: needs one command bus (dram.split_command_bus = false), commands of one "
+                        "cycle (dram.activate_cycles, dram.column_cycles, dram.commands) and no dram.taa",
+                        specification->write_clock ? "write_clock" : "taad");
+    uint32_t least = parameter[T(RCDRD)] < parameter[T(RCDWR)] ? parameter[T(RCDRD)] : parameter[T(RCDWR)];
+    if (parameter[T(AAD)] >= least)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.taad is %u cycles: must be below dram.trcd_read and dram.trcd_write, the least "
+                        "of which is %u",
+                        parameter[T(AAD)], least);
+    return PIM_OK;
+}
+
+enum pim_status pim_dram_check_specification(const struct pim_dram_specification *specification,
+                                             enum pim_dram_refreshing refreshing, bool independent,
+                                             struct pim_error *error)
+{
+    if (check_organization(&specification->organization, error) != PIM_OK)
+        return error->status;
+    static const enum pim_dram_parameter positive[] = {T(B),     T(CL),    T(CWL),   T(RCDRD),
+                                                       T(RCDWR), T(RP),    T(RAS),   T(RC),
+                                                       T(RTP),   T(CCD_S), T(CCD_L), T(CCD_L_WR)};
+    for (size_t i = 0; i < COUNT(positive); i++)
+        if (specification->parameter[positive[i]] == 0)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.%s is 0: allowed are 1 cycle and more",
+                            pim_dram_parameter_key(positive[i]));
+    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++) {
+        uint32_t most = i == T(REFI) || i == T(REFIPB) ? PIM_DRAM_REFRESH_INTERVAL_MAX : PIM_DRAM_CYCLES_MAX;
+        if (specification->parameter[i] > most)
+            return pim_fail(error, PIM_BAD_INPUT, "dram.%s is %u: allowed are up to %u cycles",
+                            pim_dram_parameter_key((enum pim_dram_parameter)i), specification->parameter[i],
+                            most);
+    }
+    static const enum pim_dram_parameter ordered[][2] = {
+        {T(RAS), T(RC)},      {T(RCDRD), T(RAS)},   {T(RCDWR), T(RAS)},     {T(CCD_S), T(CCD_L)},
+        {T(RRD_S), T(RRD_L)}, {T(WTR_S), T(WTR_L)}, {T(CCD_S), T(CCD_L_WR)}};
+    for (size_t i = 0; i < COUNT(ordered); i++)
+        if (check_order(specification, ordered[i][0], ordered[i][1], error) != PIM_OK)
+            return error->status;
+    if (pim_dram_commands_check(specification, error) != PIM_OK ||
+        check_clocks(specification, error) != PIM_OK || check_own_rows(specification, error) != PIM_OK)
+        return error->status;
+    return refreshing == PIM_DRAM_NOT_REFRESHED
+               ? PIM_OK
+               : check_refresh(specification, refreshing, independent, error);
+}
