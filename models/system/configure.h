@@ -13,8 +13,7 @@
 #ifndef PIMSIM_MODELS_SYSTEM_CONFIGURE_H
 #define PIMSIM_MODELS_SYSTEM_CONFIGURE_H
 
-#include "models/system/hardware.h"
-#include "sim/configuration/configuration.h"
+#include "models/system/read.h"
 #include "traces/file/reader.h"
 
 #include <stddef.h>

@@ -1,7 +1,4 @@
-/*
- * The hardware that a configuration describes: the values of its keys as the plain structs of the models,
- * checked.
- */
+/* The hardware that a configuration describes, as the plain structs of the models. */
 #ifndef PIMSIM_MODELS_SYSTEM_HARDWARE_H
 #define PIMSIM_MODELS_SYSTEM_HARDWARE_H
 
@@ -11,7 +8,6 @@
 #include "models/noc/noc.h"
 #include "models/node/node.h"
 #include "models/tile/tile.h"
-#include "sim/configuration/configuration.h"
 
 struct pim_hardware_family;
 
@@ -26,12 +22,5 @@ struct pim_hardware {
     struct pim_noc_configuration noc;
     struct pim_energy_configuration energy;
 };
-
-/*
- * Fills `hardware` from a complete configuration of pim_hardware_schema. PIM_BAD_INPUT names the key and its
- * place.
- */
-enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
-                                  struct pim_hardware *hardware, struct pim_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The table behind `pim_hardware_schema`; models/system/hardware.c turns the values into the models' own
+ * The table behind `pim_hardware_schema`; models/system/read.c turns the values into the models' own
  * structs.
  */
 #include "models/system/schema.h"

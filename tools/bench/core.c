@@ -3,6 +3,7 @@
  * window: loads, copies, writes of padding, MVMs, sums, now and then a store and a message) and replays it in
  * this process.
  */
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
 #include "tools/bench/bench.h"

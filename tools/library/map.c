@@ -8,6 +8,7 @@
 #include "mappers/network/onnx/onnx.h"
 #include "mappers/network/recognition/recognition.h"
 #include "mappers/network/source.h"
+#include "models/system/read.h"
 #include "models/system/system.h"
 #include "traces/file/reader.h"
 

@@ -3,7 +3,7 @@
 #include "mappers/conflict/graph.h"
 #include "mappers/machine/tiles.h"
 #include "mappers/overlapim/machine.h"
-#include "models/system/hardware.h"
+#include "models/system/read.h"
 #include "tools/systems/area.h"
 
 #include <math.h>

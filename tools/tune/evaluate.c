@@ -1,5 +1,6 @@
 #include "tools/tune/evaluate.h"
 
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
 #include "tools/library/map.h"

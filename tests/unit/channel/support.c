@@ -1,6 +1,7 @@
 #include "tests/unit/channel/support.h"
 
 #include "models/channel/channel_internal.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
 #include "traces/file/writer.h"

@@ -1,6 +1,7 @@
 #include "tests/unit/core/support.h"
 
 #include "models/core/cores_internal.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
 #include "traces/file/writer.h"

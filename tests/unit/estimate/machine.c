@@ -1,5 +1,6 @@
 #include "tests/unit/estimate/machine.h"
 
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "sim/configuration/configuration.h"
 #include "tests/unit/test_main.h"

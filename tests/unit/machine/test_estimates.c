@@ -5,7 +5,7 @@
  */
 #include "mappers/estimate/estimate.h"
 #include "models/cost/read.h"
-#include "models/system/hardware.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "sim/random.h"
 #include "tests/unit/test_main.h"

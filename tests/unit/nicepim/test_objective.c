@@ -3,6 +3,7 @@
  * estimate of energy is that of the simulated run, component by component, and the simulated energy falls.
  */
 #include "mappers/nicepim/mapper.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
 #include "tests/unit/nicepim/suites.h"

@@ -2,6 +2,7 @@
 #include "mappers/network/layer_table.h"
 #include "mappers/nicepim/map/make_plan.h"
 #include "mappers/nicepim/map/program/emit.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
 #include "sim/random.h"

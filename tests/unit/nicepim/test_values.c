@@ -5,6 +5,7 @@
 #include "mappers/nicepim/check/check_values.h"
 #include "mappers/nicepim/map/make_plan.h"
 #include "mappers/nicepim/map/program/emit.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
 #include "sim/random.h"

@@ -1,5 +1,6 @@
 #include "tests/unit/node/support.h"
 
+#include "models/system/read.h"
 #include "models/system/report/report.h"
 #include "models/system/schema.h"
 #include "traces/text/text.h"

@@ -3,6 +3,7 @@
 #include "tests/unit/node/suites.h"
 #include "tests/unit/node/support.h"
 
+#include "models/system/read.h"
 #include "models/system/schema.h"
 
 #include <string.h>

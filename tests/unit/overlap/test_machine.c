@@ -1,6 +1,6 @@
 /* The closed forms of the machine against the commands of the channel, for every number of busy banks. */
 #include "mappers/overlapim/machine.h"
-#include "models/system/hardware.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "tests/unit/overlap/suites.h"
 #include "tests/unit/test_main.h"

@@ -7,7 +7,7 @@
 #include "mappers/overlapim/layers.h"
 #include "mappers/overlapim/mapper.h"
 #include "mappers/overlapim/plan.h"
-#include "models/system/hardware.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "tests/unit/overlap/suites.h"
 #include "tools/library/bits.h"

@@ -1,6 +1,6 @@
 /* The hardware as the mapper sees it, held against the hardware as the simulator sees it. */
 #include "models/cost/crossbar.h"
-#include "models/system/hardware.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "sim/random.h"
 #include "tests/unit/pimcomp/cases.h"

@@ -6,6 +6,7 @@
 #include "mappers/pimcomp/cost/timing.h"
 #include "mappers/pimcomp/layout/chromosome.h"
 #include "mappers/pimcomp/schedule/schedule.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
 #include "tests/unit/pimcomp/cases.h"

@@ -1,4 +1,5 @@
 /* Of equally fast programs a point keeps its own. */
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "tests/unit/api/support.h"
 #include "tests/unit/sweep/suites.h"

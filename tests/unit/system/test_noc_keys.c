@@ -2,8 +2,8 @@
  * The width of links by its two keys, bits per cycle and gigabits per second: the quotient that each means,
  * and what is refused.
  */
-#include "models/system/hardware.h"
 #include "models/system/hardware/noc_schema.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
 

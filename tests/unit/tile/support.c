@@ -1,5 +1,6 @@
 #include "tests/unit/tile/support.h"
 
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
 #include "traces/text/text.h"

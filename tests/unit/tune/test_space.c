@@ -1,7 +1,7 @@
 /* The space: its values, and the hardware of an architecture against the file that stands for it. */
 #include "tests/unit/tune/suites.h"
 
-#include "models/system/hardware.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "tools/command/run/trace_limits.h"
 
 #include "models/cost/read.h"
-#include "models/system/hardware.h"
+#include "models/system/read.h"
 #include "models/system/schema.h"
 #include "traces/file/hardware.h"
 #include "traces/file/reader.h"

@@ -1,4 +1,4 @@
-#include "models/system/hardware.h"
+#include "models/system/read.h"
 
 #include "models/cost/read.h"
 #include "models/system/family.h"
