@@ -3,8 +3,7 @@
  *
  * An event is a call handler(kernel, context) at a tick, in a phase. Events fire in the total order (time,
  * phase, insertion sequence); handlers run to completion and nothing happens between them. The model page is
- * docs/models/kernel.md; the storage is in sim/kernel/wheel.h, included at the end because the hot path is
- * inline.
+ * docs/models/kernel.md; the storage is in sim/kernel/wheel.h.
  *
  * 1. Phases are monotone inside a tick: while phase p of tick t runs, new events of tick t have a phase >= p
  *    (checked in every build).
@@ -18,25 +17,8 @@
 #ifndef PIMSIM_SIM_KERNEL_KERNEL_H
 #define PIMSIM_SIM_KERNEL_KERNEL_H
 
-#include "sim/check.h"
+#include "sim/kernel/wheel.h"
 #include "sim/status.h"
-
-#include <assert.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef uint64_t pim_time; /* ticks */
-
-#define PIM_TIME_NEVER UINT64_MAX               /* no such time; as `until`: without limit */
-#define PIM_TIME_LAST ((UINT64_C(1) << 61) - 1) /* the latest tick an event can have */
-
-/* Module classes run grouped: each has its phase inside a tick. */
-enum pim_phase { PIM_PHASE_NETWORK, PIM_PHASE_MEMORY, PIM_PHASE_ENGINE, PIM_PHASE_UNIT, PIM_PHASES };
-
-struct pim_kernel;
-
-typedef void pim_handler(struct pim_kernel *kernel, void *context);
 
 /* A kernel with an empty queue at tick 0, phase 0. The caller owns it. NULL only when memory is out. */
 struct pim_kernel *pim_kernel_create(void);
@@ -179,6 +161,72 @@ void pim_idle_report_line(struct pim_idle_report *report, const char *format, ..
  */
 enum pim_status pim_kernel_check_idle(struct pim_kernel *kernel, struct pim_error *error);
 
-#include "sim/kernel/wheel.h"
+/* --- the hot path, inline --- */
+
+/*
+ * A delay shorter than an epoch always reaches a near list (invariant 1), and cannot overflow. All others
+ * take the slow path, which looks at them in full.
+ */
+static inline void pim_kernel_schedule(struct pim_kernel *kernel, pim_time delay, enum pim_phase phase,
+                                       pim_handler *handler, void *context)
+{
+    assert((unsigned)phase < PIM_PHASES);
+    uint64_t now = kernel->key, key = (now & ~(uint64_t)(PIM_PHASES - 1)) + (delay << PIM_PHASE_BITS) + phase;
+    struct pim_record *record = kernel->spare;
+    if (PIM_LIKELY(record && delay < PIM_EPOCH_TICKS && key >= now)) {
+        pim_kernel_append_near(kernel, record, key, handler, context);
+        return;
+    }
+    pim_kernel_schedule_delayed(kernel, delay, phase, handler, context);
+}
+
+static inline void pim_kernel_schedule_at(struct pim_kernel *kernel, pim_time time, enum pim_phase phase,
+                                          pim_handler *handler, void *context)
+{
+    pim_kernel_schedule_key(kernel, pim_kernel_key(kernel, time, phase), handler, context);
+}
+
+/* Within the present epoch: no bit lies before the current key, whose own list is detached. */
+static inline bool pim_kernel_go_on(struct pim_kernel *kernel, pim_time time, enum pim_phase phase)
+{
+    uint64_t key = pim_kernel_key(kernel, time, phase);
+    if (kernel->rest || key >= kernel->run_end || key >> PIM_EPOCH_BITS != kernel->epoch)
+        return false;
+    uint64_t word = kernel->key % PIM_NEAR_LISTS / PIM_BITS_PER_WORD;
+    uint64_t last = key % PIM_NEAR_LISTS / PIM_BITS_PER_WORD;
+    for (; word < last; word++)
+        if (kernel->near_bits[word])
+            return false;
+    if (kernel->near_bits[last] & ((UINT64_C(2) << key % PIM_BITS_PER_WORD) - 1))
+        return false;
+    kernel->key = key;
+    kernel->events++;
+    return true;
+}
+
+static inline pim_time pim_kernel_now(const struct pim_kernel *kernel)
+{
+    return kernel->key >> PIM_PHASE_BITS;
+}
+
+static inline enum pim_phase pim_kernel_phase(const struct pim_kernel *kernel)
+{
+    return (enum pim_phase)(kernel->key % PIM_PHASES);
+}
+
+static inline uint64_t pim_kernel_events(const struct pim_kernel *kernel)
+{
+    return kernel->events;
+}
+
+static inline void pim_event_initialize(struct pim_event *event, pim_handler *handler, void *context)
+{
+    *event = (struct pim_event){.handler = handler, .context = context, .record = NULL};
+}
+
+static inline bool pim_event_pending(const struct pim_event *event)
+{
+    return event->record != NULL;
+}
 
 #endif

@@ -6,7 +6,7 @@
 #define PIMSIM_SIM_KERNEL_QUEUE_H
 
 #include "sim/bits.h"
-#include "sim/kernel/kernel.h"
+#include "sim/kernel/wheel.h"
 
 #define PIM_NO_EPOCH UINT64_MAX
 

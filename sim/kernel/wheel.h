@@ -1,6 +1,5 @@
 /*
- * The storage of the event kernel, and its inline hot path. Only the files of sim/kernel use
- * this header; nothing here is a contract.
+ * The storage of the event kernel. Only the files of sim/kernel use this header; nothing here is a contract.
  *
  * The key of an event is (time << 2) | phase. 128 ticks (512 keys) make an epoch.
  *
@@ -24,7 +23,12 @@
 #ifndef PIMSIM_SIM_KERNEL_WHEEL_H
 #define PIMSIM_SIM_KERNEL_WHEEL_H
 
-#include "sim/kernel/kernel.h"
+#include "sim/check.h"
+#include "sim/kernel/time.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #define PIM_PHASE_BITS 2
 #define PIM_EPOCH_BITS 9 /* keys of an epoch */
@@ -137,72 +141,6 @@ static inline void pim_kernel_schedule_key(struct pim_kernel *kernel, uint64_t k
         return;
     }
     pim_kernel_schedule_slow(kernel, key, handler, context);
-}
-
-/*
- * A delay shorter than an epoch always reaches a near list (invariant 1), and cannot overflow. All others
- * take the slow path, which looks at them in full.
- */
-static inline void pim_kernel_schedule(struct pim_kernel *kernel, pim_time delay, enum pim_phase phase,
-                                       pim_handler *handler, void *context)
-{
-    assert((unsigned)phase < PIM_PHASES);
-    uint64_t now = kernel->key, key = (now & ~(uint64_t)(PIM_PHASES - 1)) + (delay << PIM_PHASE_BITS) + phase;
-    struct pim_record *record = kernel->spare;
-    if (PIM_LIKELY(record && delay < PIM_EPOCH_TICKS && key >= now)) {
-        pim_kernel_append_near(kernel, record, key, handler, context);
-        return;
-    }
-    pim_kernel_schedule_delayed(kernel, delay, phase, handler, context);
-}
-
-static inline void pim_kernel_schedule_at(struct pim_kernel *kernel, pim_time time, enum pim_phase phase,
-                                          pim_handler *handler, void *context)
-{
-    pim_kernel_schedule_key(kernel, pim_kernel_key(kernel, time, phase), handler, context);
-}
-
-/* Within the present epoch: no bit lies before the current key, whose own list is detached. */
-static inline bool pim_kernel_go_on(struct pim_kernel *kernel, pim_time time, enum pim_phase phase)
-{
-    uint64_t key = pim_kernel_key(kernel, time, phase);
-    if (kernel->rest || key >= kernel->run_end || key >> PIM_EPOCH_BITS != kernel->epoch)
-        return false;
-    uint64_t word = kernel->key % PIM_NEAR_LISTS / PIM_BITS_PER_WORD;
-    uint64_t last = key % PIM_NEAR_LISTS / PIM_BITS_PER_WORD;
-    for (; word < last; word++)
-        if (kernel->near_bits[word])
-            return false;
-    if (kernel->near_bits[last] & ((UINT64_C(2) << key % PIM_BITS_PER_WORD) - 1))
-        return false;
-    kernel->key = key;
-    kernel->events++;
-    return true;
-}
-
-static inline pim_time pim_kernel_now(const struct pim_kernel *kernel)
-{
-    return kernel->key >> PIM_PHASE_BITS;
-}
-
-static inline enum pim_phase pim_kernel_phase(const struct pim_kernel *kernel)
-{
-    return (enum pim_phase)(kernel->key % PIM_PHASES);
-}
-
-static inline uint64_t pim_kernel_events(const struct pim_kernel *kernel)
-{
-    return kernel->events;
-}
-
-static inline void pim_event_initialize(struct pim_event *event, pim_handler *handler, void *context)
-{
-    *event = (struct pim_event){.handler = handler, .context = context, .record = NULL};
-}
-
-static inline bool pim_event_pending(const struct pim_event *event)
-{
-    return event->record != NULL;
 }
 
 #endif
