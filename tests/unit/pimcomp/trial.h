@@ -7,7 +7,7 @@
 
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "sim/random.h"
-#include "tests/unit/pimcomp/values/nets.h"
+#include "tests/unit/pimcomp/values/forms.h"
 #include "traces/file/reader.h"
 
 enum { CORES_MOST = 9 };

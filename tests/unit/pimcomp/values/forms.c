@@ -318,12 +318,15 @@ void form_build(struct net *net, enum form form)
     build[form](net);
 }
 
+/* --- networks drawn at random --- */
+
 static uint32_t draw(struct pim_random *random, uint32_t first, uint32_t last)
 {
     return (uint32_t)pim_random_between(random, first, last);
 }
 
-uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
+/* A form behind layer `from`, a map. */
+static uint32_t random_form(struct net *net, struct pim_random *random, uint32_t from)
 {
     const uint32_t c = shape_of(net, from)[1], h = shape_of(net, from)[2], w = shape_of(net, from)[3];
     uint32_t axis = draw(random, 1, 3), size = shape_of(net, from)[axis], groups = draw(random, 2, 4);
@@ -362,4 +365,94 @@ uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from)
     default:
         return transpose(net, from, turned, 4);
     }
+}
+
+/* A convolution that keeps the map, with an activation behind it, or none. */
+static uint32_t random_convolution(struct net *net, struct pim_random *random, uint32_t from,
+                                   uint32_t outputs)
+{
+    uint32_t kernel = draw(random, 0, 1) ? 3 : 1;
+    uint32_t channels = net->graph.layers[from].output.dimension[1];
+    uint32_t groups = channels % 2 == 0 && outputs % 2 == 0 && draw(random, 0, 4) == 0 ? 2 : 1;
+    uint32_t layer =
+        net_convolution(net, from, outputs, kernel, 1, kernel / 2, groups, draw(random, 0, 1) == 0);
+    switch (draw(random, 0, 5)) {
+    case 0:
+        return layer;
+    case 1:
+        return net_activation(net, layer, PIM_ACTIVATION_CLIP);
+    case 2:
+        return net_activation(net, layer, PIM_ACTIVATION_TANH);
+    default:
+        return net_activation(net, layer, PIM_ACTIVATION_RELU);
+    }
+}
+
+/* A map of half the height and width. */
+static uint32_t random_smaller(struct net *net, struct pim_random *random, uint32_t from)
+{
+    if (draw(random, 0, 1)) {
+        uint32_t padding = draw(random, 0, 1);
+        return net_convolution(net, from, draw(random, 1, 9), 3, 2, padding, 1, true);
+    }
+    bool last = draw(random, 0, 1) == 0;
+    uint32_t padding = draw(random, 0, 1);
+    uint32_t size = draw(random, 2, 3);
+    return net_pooling(net, from, draw(random, 0, 1) ? PIM_POOLING_AVERAGE : PIM_POOLING_MAXIMUM, size, 2,
+                       padding, last);
+}
+
+static uint32_t random_block(struct net *net, struct pim_random *random, uint32_t from)
+{
+    uint32_t channels = net->graph.layers[from].output.dimension[1];
+    const uint32_t *extent = net->graph.layers[from].output.dimension + 2;
+    uint32_t size = extent[0] < extent[1] ? extent[0] : extent[1];
+    uint32_t branch[3];
+    if (draw(random, 0, 2) == 0)
+        return random_form(net, random, from);
+    switch (draw(random, 0, 4)) {
+    case 0: /* residual */
+        branch[0] = random_convolution(net, random, from, draw(random, 1, 9));
+        branch[1] = random_convolution(net, random, branch[0], channels);
+        branch[2] = net_elementwise(net, from, branch[1], PIM_ELEMENTWISE_ADD);
+        return draw(random, 0, 1) ? net_activation(net, branch[2], PIM_ACTIVATION_RELU) : branch[2];
+    case 1: /* branches */
+        for (uint32_t i = 0; i < 3; i++)
+            branch[i] = random_convolution(net, random, from, draw(random, 1, 7));
+        if (size > 1 && draw(random, 0, 1))
+            branch[2] = net_pooling(net, from, PIM_POOLING_MAXIMUM, 3, 1, 1, false);
+        return net_concat(net, branch, 3);
+    case 2: /* a smaller map */
+        if (size < 4)
+            return random_convolution(net, random, from, draw(random, 1, 9));
+        return random_smaller(net, random, from);
+    case 3: /* halves of the channels */
+        if (channels < 2)
+            return random_convolution(net, random, from, draw(random, 2, 9));
+        branch[0] = net_slice(net, from, 0, channels / 2);
+        branch[1] = net_slice(net, from, channels / 2, channels - channels / 2);
+        branch[0] = random_convolution(net, random, branch[0], draw(random, 1, 6));
+        return net_concat(net, branch, 2);
+    default:
+        return random_convolution(net, random, from, draw(random, 1, 20));
+    }
+}
+
+/* Arguments of a call may be evaluated in any order, so every draw is a statement of its own here. */
+void net_random(struct net *net, struct pim_random *random)
+{
+    uint32_t columns = draw(random, 5, 9);
+    uint32_t rows = draw(random, 5, 9);
+    uint32_t layer = net_input(net, draw(random, 1, 5), rows, columns);
+    layer = random_convolution(net, random, layer, draw(random, 1, 9));
+    uint32_t blocks = draw(random, 1, 4);
+    for (uint32_t i = 0; i < blocks; i++)
+        layer = random_block(net, random, layer);
+    if (draw(random, 0, 3) == 0)
+        return;
+    if (draw(random, 0, 1))
+        layer = net_global_average(net, layer);
+    layer = net_linear(net, net_flatten(net, layer), draw(random, 1, 12), true);
+    if (draw(random, 0, 1))
+        (void)net_linear(net, net_activation(net, layer, PIM_ACTIVATION_RELU), draw(random, 1, 9), false);
 }

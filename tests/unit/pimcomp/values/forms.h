@@ -1,8 +1,9 @@
 /* Networks with data that moves between the layers, for the tests of the functional check: one for each form
- * of movement, and blocks of them for networks drawn at random. */
+ * of movement, and networks drawn at random. */
 #ifndef PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_FORMS_H
 #define PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_FORMS_H
 
+#include "sim/random.h"
 #include "tests/unit/pimcomp/values/nets.h"
 
 enum form {
@@ -26,7 +27,7 @@ enum form {
 
 void form_build(struct net *net, enum form form);
 
-/* A block behind layer `from`, a map. */
-uint32_t form_random(struct net *net, struct pim_random *random, uint32_t from);
+/* A network of a few layers with everything that nets.h makes, and forms among them. */
+void net_random(struct net *net, struct pim_random *random);
 
 #endif

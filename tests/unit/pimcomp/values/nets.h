@@ -1,9 +1,8 @@
-/* Small networks for the tests of the functional check: a builder, and networks drawn at random. */
+/* Small networks for the tests of the functional check: a builder. */
 #ifndef PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_NETS_H
 #define PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_NETS_H
 
 #include "mappers/network/graph.h"
-#include "sim/random.h"
 
 /* A network that is being built; a layer is named by its index in the graph. */
 struct net {
@@ -30,8 +29,5 @@ uint32_t net_concat(struct net *net, const uint32_t *from, uint32_t count);
 uint32_t net_slice(struct net *net, uint32_t from, uint32_t begin, uint32_t count);
 uint32_t net_flatten(struct net *net, uint32_t from);
 uint32_t net_linear(struct net *net, uint32_t from, uint32_t outputs, bool bias);
-
-/* A network of a few layers with everything that the functions above make. */
-void net_random(struct net *net, struct pim_random *random);
 
 #endif

@@ -11,7 +11,6 @@
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "tests/unit/pimcomp/values/forms.h"
 #include "tests/unit/pimcomp/values/functional.h"
-#include "tests/unit/pimcomp/values/nets.h"
 
 #include <check.h>
 #include <inttypes.h>

@@ -3,8 +3,8 @@
 #include "mappers/pimcomp/check/check_values.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/segments/segments.h"
+#include "tests/unit/pimcomp/values/forms.h"
 #include "tests/unit/pimcomp/values/functional.h"
-#include "tests/unit/pimcomp/values/nets.h"
 #include "tests/unit/test_main.h"
 
 #include <check.h>
