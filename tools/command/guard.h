@@ -6,7 +6,8 @@
 #ifndef PIMSIM_TOOLS_COMMAND_GUARD_H
 #define PIMSIM_TOOLS_COMMAND_GUARD_H
 
-#include "tools/command/options.h"
+#include "sim/status.h"
+#include "tools/command/option_rules.h"
 
 /*
  * `files`: the arguments that are no options, all of them inputs; may be NULL. An input is every other text
