@@ -5,7 +5,7 @@
 #include "sim/output/progress.h"
 #include "tools/tune/constraints.h"
 #include "tools/tune/folder.h"
-#include "tools/tune/tune.h"
+#include "tools/tune/request.h"
 
 struct pim_tuning {
     const struct pim_tune_request *request;
