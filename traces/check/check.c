@@ -1,8 +1,10 @@
 /* Executes a trace without time; see check.h. */
 #include "traces/check/check.h"
 
+#include "traces/check/instruction.h"
 #include "traces/check/internal.h"
 #include "traces/check/local.h"
+#include "traces/check/race.h"
 #include "traces/check/tile.h"
 
 #include <assert.h>

@@ -6,7 +6,6 @@
 #define PIMSIM_TRACES_CHECK_INTERNAL_H
 
 #include "traces/check/check.h"
-#include "traces/check/race.h"
 #include "traces/local.h"
 
 #include <stdbool.h>
@@ -118,9 +117,5 @@ bool pim_check_lacks_space(const struct pim_check *check, const struct pim_check
 /* The execution can go no further although a unit has not ended: sets PIM_DEADLOCK and says who waits for
  * whom. */
 enum pim_status pim_check_explain(const struct pim_check *check, struct pim_error *error);
-
-/* "unit 3 instruction 17 (load input address=0x40 …)", written to `buffer`, which is returned. */
-const char *pim_check_place(uint32_t unit, uint64_t stored, uint64_t fetch,
-                            const struct pim_instruction *instruction, char *buffer, size_t size);
 
 #endif

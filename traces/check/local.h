@@ -5,17 +5,7 @@
 #ifndef PIMSIM_TRACES_CHECK_LOCAL_H
 #define PIMSIM_TRACES_CHECK_LOCAL_H
 
-#include "traces/check/check.h"
-
-/* For nodes or for cores: as limits->kind says; else as the first instruction does that only one of them
- * executes; nodes when there is none. Reads stored programs up to that instruction. */
-enum pim_status pim_check_find_kind(const struct pim_trace *trace, const struct pim_check_limits *limits,
-                                    enum pim_check_kind *kind, struct pim_error *error);
-
-/* PIM_BAD_INPUT, with a message that does not name the place, when units of `kind` do not execute such an
- * instruction. */
-enum pim_status pim_check_kind_of(const struct pim_instruction *instruction, enum pim_check_kind kind,
-                                  struct pim_error *error);
+#include "traces/check/limits.h"
 
 /*
  * Executes the program of each unit of a trace for cores and refuses: an array group that the unit does not

@@ -5,8 +5,6 @@
  */
 #include "traces/check/race.h"
 
-#include "traces/check/internal.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

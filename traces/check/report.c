@@ -5,11 +5,12 @@
  * of a message, or the fetch of a unit. Following these from any stuck unit ends in a circle or in something
  * that never comes.
  */
+#include "traces/check/instruction.h"
 #include "traces/check/internal.h"
-#include "traces/text/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,24 +27,6 @@ struct text {
     char bytes[TEXT];
     size_t used;
 };
-
-const char *pim_check_place(uint32_t unit, uint64_t stored, uint64_t fetch,
-                            const struct pim_instruction *instruction, char *buffer, size_t size)
-{
-    char text[160] = "";
-    FILE *file = fmemopen(text, sizeof text, "w");
-    if (file) {
-        pim_instruction_print(instruction, file);
-        (void)fclose(file);
-    }
-    text[sizeof text - 1] = '\0';
-    if (stored == fetch)
-        (void)snprintf(buffer, size, "unit %" PRIu32 " instruction %" PRIu64 " (%s)", unit, stored, text);
-    else
-        (void)snprintf(buffer, size, "unit %" PRIu32 " instruction %" PRIu64 ", fetch %" PRIu64 " (%s)", unit,
-                       stored, fetch, text);
-    return buffer;
-}
 
 static PIM_PRINTF(2, 3) void add(struct text *text, const char *format, ...)
 {

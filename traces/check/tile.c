@@ -1,7 +1,7 @@
 /* Executes the programs of tiles without time; see tile.h. */
 #include "traces/check/tile.h"
 
-#include "traces/check/local.h"
+#include "traces/check/instruction.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #ifndef PIMSIM_TRACES_CHECK_TILE_H
 #define PIMSIM_TRACES_CHECK_TILE_H
 
-#include "traces/check/check.h"
+#include "traces/check/limits.h"
 
 /* PIM_BAD_INPUT with unit and edge, PIM_DEADLOCK with who waits for what. `result` counts; limits are
  * tile_input_bits and tile_output_bits. */
