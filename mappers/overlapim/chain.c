@@ -18,8 +18,7 @@ void pim_chain_layers_free(struct pim_overlap_layer *layers, uint32_t count)
     free(layers);
 }
 
-/* Layers that have channels of their own at the same time; those behind take them over in turn. */
-static uint32_t places(const struct pim_search_inputs *inputs)
+uint32_t pim_chain_places(const struct pim_search_inputs *inputs)
 {
     return inputs->machine->stacks * inputs->machine->channels / inputs->channels;
 }
@@ -36,7 +35,7 @@ static struct pim_handover hand_over(const struct pim_search_inputs *inputs,
 
 uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index)
 {
-    return inputs->layers->layer[index].links + (index >= places(inputs));
+    return inputs->layers->layer[index].links + (index >= pim_chain_places(inputs));
 }
 
 enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
@@ -63,7 +62,7 @@ enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
     layer->links = mapped->links;
     if (pim_chain_links(inputs, index) > layer->links) /* its channels are free when that layer has ended */
         layer->link[layer->links++] =
-            (struct pim_link){.producer = index - places(inputs), .role = PIM_LINK_WHOLE};
+            (struct pim_link){.producer = index - pim_chain_places(inputs), .role = PIM_LINK_WHOLE};
     return PIM_OK;
 }
 

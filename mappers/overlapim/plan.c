@@ -57,6 +57,11 @@ bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan)
     return series_table[pim_overlapim_series(plan)].transformed;
 }
 
+uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel)
+{
+    return layer % pim_chain_places(&plan->search) * plan->search.channels + channel;
+}
+
 static enum pim_status make_spaces(struct pim_overlapim_plan *plan,
                                    const struct pim_overlapim_options *options, struct pim_error *error)
 {

@@ -79,6 +79,9 @@ bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan);
 uint64_t pim_overlapim_cycles(const struct pim_overlapim_plan *plan, enum pim_series series);
 enum pim_series pim_overlapim_series(const struct pim_overlapim_plan *plan);
 
+/* The unit that is channel `channel` of a layer. */
+uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel);
+
 enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE *file,
                                     struct pim_error *error);
 enum pim_status pim_overlapim_write_json(const struct pim_overlapim_plan *plan, FILE *file,

@@ -1,86 +1,11 @@
-#include "mappers/overlapim/emit/emit_internal.h"
+#include "mappers/overlapim/emit/emit.h"
+
+#include "mappers/overlapim/emit/emission.h"
 #include "mappers/overlapim/emit/ends.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-uint32_t pim_overlapim_places(const struct pim_overlapim_plan *plan)
-{
-    return plan->machine.stacks * plan->machine.channels / plan->search.channels;
-}
-
-uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel)
-{
-    return layer % pim_overlapim_places(plan) * plan->search.channels + channel;
-}
-
-uint32_t pim_emission_unit(const struct pim_emission *emission, uint32_t layer, uint32_t channel)
-{
-    return pim_overlapim_unit(emission->plan, layer, channel);
-}
-
-uint32_t pim_emission_banks(const struct pim_emission *emission, uint32_t layer)
-{
-    const struct pim_column_use *use = &emission->use[layer];
-    return (uint32_t)((use->banks + use->channels - 1) / use->channels);
-}
-
-uint32_t pim_emission_channels(const struct pim_emission *emission, uint32_t layer)
-{
-    return (uint32_t)emission->use[layer].channels;
-}
-
-enum pim_status pim_emission_put(const struct pim_emission *emission, uint32_t unit,
-                                 const struct pim_instruction *instruction)
-{
-    return pim_trace_writer_append(emission->writer, unit, instruction, emission->error);
-}
-
-/* --- a layer on a channel --- */
-
-/* The distance from the next instruction back to number `number`; 0: none, or too far to name. */
-uint16_t pim_emission_distance(const struct pim_emission_program *program, uint64_t number)
-{
-    uint64_t back = program->at - number + 1;
-    return number == 0 || back > PIM_DEPENDENCY_REACH ? 0 : (uint16_t)back;
-}
-
-/* Appends an instruction that works on rows: behind the one before it, and behind what was received. */
-enum pim_status pim_emission_ordered(struct pim_emission_program *program,
-                                     struct pim_instruction *instruction)
-{
-    instruction->dependency[0] = pim_emission_distance(program, program->ordered);
-    instruction->dependency[1] =
-        program->received > program->ordered ? pim_emission_distance(program, program->received) : 0;
-    instruction->dependency[2] =
-        program->earlier > program->ordered ? pim_emission_distance(program, program->earlier) : 0;
-    if (pim_emission_put(program->emission, program->unit, instruction) != PIM_OK)
-        return program->emission->error->status;
-    program->ordered = ++program->at;
-    return PIM_OK;
-}
-
-enum pim_status pim_emission_compute(struct pim_emission_program *program, unsigned operation, uint64_t count,
-                                     uint64_t bits, uint64_t size)
-{
-    const struct pim_emission *emission = program->emission;
-    uint32_t word = emission->plan->machine.word_bits;
-    struct pim_instruction instruction = {.opcode = PIM_OP_ROW_COMPUTE, .detail = (uint8_t)operation};
-    if (count == 0)
-        return PIM_OK;
-    bool multiply = operation == PIM_ROW_MULTIPLY;
-    uint32_t first = pim_emission_row(emission, program->layer, PIM_MACHINE_FIRST);
-    instruction.u.row_compute.source = first + (multiply ? PIM_MACHINE_FIRST : PIM_MACHINE_PRODUCT) * word;
-    instruction.u.row_compute.second = first + (multiply ? PIM_MACHINE_SECOND : PIM_MACHINE_SCRATCH) * word;
-    instruction.u.row_compute.result = first + (multiply ? PIM_MACHINE_PRODUCT : PIM_MACHINE_SUM) * word;
-    instruction.u.row_compute.bits = (uint8_t)bits;
-    instruction.u.row_compute.size = (uint8_t)size;
-    instruction.u.row_compute.count = (uint32_t)count;
-    instruction.u.row_compute.banks = (uint16_t)pim_emission_banks(emission, program->layer);
-    instruction.u.row_compute.bank_stride = 1;
-    return pim_emission_ordered(program, &instruction);
-}
 
 static enum pim_status put_move(struct pim_emission_program *program, uint64_t rows, uint32_t banks)
 {
@@ -270,7 +195,7 @@ static enum pim_status prepare(struct pim_emission *emission)
 {
     const struct pim_overlapim_plan *plan = emission->plan;
     uint32_t count = plan->layers.count;
-    uint32_t places = pim_overlapim_places(plan);
+    uint32_t places = pim_chain_places(&plan->search);
     if (plan->machine.word_bits > 16)
         return pim_fail(
             emission->error, PIM_BAD_INPUT,

@@ -19,12 +19,6 @@
 #include "mappers/overlapim/plan.h"
 #include "traces/file/writer.h"
 
-/* Layers that have channels of their own at the same time. */
-uint32_t pim_overlapim_places(const struct pim_overlapim_plan *plan);
-
-/* The unit that is channel `channel` of a layer. */
-uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel);
-
 enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct pim_trace_writer *writer,
                                    struct pim_error *error);
 

@@ -2,7 +2,7 @@
 
 static uint32_t block_of(const struct pim_emission *emission, uint32_t layer)
 {
-    return layer / pim_overlapim_places(emission->plan);
+    return layer / pim_chain_places(&emission->plan->search);
 }
 
 bool pim_emission_hands_over_at_ends(const struct pim_emission *emission,
@@ -67,7 +67,7 @@ static enum pim_status put_flows(struct pim_emission_program *program, uint32_t 
 /* The first layer behind the one that the unit worked before. */
 static uint32_t first_producer(const struct pim_emission_program *program)
 {
-    uint32_t places = pim_overlapim_places(program->emission->plan), layer = program->layer;
+    uint32_t places = pim_chain_places(&program->emission->plan->search), layer = program->layer;
     while (layer >= places) {
         layer -= places;
         if (works(program->emission, layer, program->unit))

@@ -15,7 +15,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_EMIT_ENDS_H
 #define PIMSIM_MAPPERS_OVERLAPIM_EMIT_ENDS_H
 
-#include "mappers/overlapim/emit/emit_internal.h"
+#include "mappers/overlapim/emit/emission.h"
 
 bool pim_emission_hands_over_at_ends(const struct pim_emission *emission,
                                      const struct pim_emission_flow *flow);

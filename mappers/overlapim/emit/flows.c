@@ -1,5 +1,5 @@
 /* What layers hand to each other: messages, where they are sent and where they are received. */
-#include "mappers/overlapim/emit/emit_internal.h"
+#include "mappers/overlapim/emit/emission.h"
 #include "mappers/overlapim/emit/ends.h"
 
 #include <inttypes.h>
@@ -97,24 +97,6 @@ enum pim_status pim_emission_flows(struct pim_emission *emission)
         }
     }
     return PIM_OK;
-}
-
-uint32_t pim_emission_row(const struct pim_emission *emission, uint32_t layer, uint32_t word)
-{
-    const struct pim_real *real = &emission->real[layer];
-    return (real->used ? real->end : 0) + word * emission->plan->machine.word_bits;
-}
-
-uint64_t pim_emission_rows_at_once(const struct pim_emission *emission, uint32_t from, uint32_t to,
-                                   uint32_t banks)
-{
-    const uint64_t rows = emission->plan->machine.rows;
-    uint64_t most = PIM_ROWS_OF_A_MOVE / banks;
-    uint64_t room = rows - pim_emission_row(emission, to, PIM_MACHINE_LANDING);
-    uint64_t sent = emission->real[from].used ? rows - emission->real[from].out : rows;
-    most = most < rows / 2 ? most : rows / 2;
-    most = most < room ? most : room;
-    return most < sent ? most : sent;
 }
 
 enum pim_status pim_emission_message(struct pim_emission_program *program,

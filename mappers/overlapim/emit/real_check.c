@@ -1,6 +1,5 @@
 #include "mappers/overlapim/emit/real_check.h"
 
-#include "mappers/overlapim/emit/emit.h"
 #include "mappers/overlapim/emit/real.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* The program of a product layer with real rows: real.h. */
-#include "mappers/overlapim/emit/emit_internal.h"
+#include "mappers/overlapim/emit/emission.h"
 
 static enum pim_status put_operation(struct pim_emission_program *program, unsigned operation,
                                      const uint64_t rows[3], uint64_t bits, uint64_t size, uint64_t banks)

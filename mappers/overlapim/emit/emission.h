@@ -1,10 +1,11 @@
 /* What the files of this folder share: a plan on its way into a trace. */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMIT_INTERNAL_H
-#define PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMIT_INTERNAL_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMISSION_H
+#define PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMISSION_H
 
-#include "mappers/overlapim/emit/emit.h"
 #include "mappers/overlapim/emit/real.h"
 #include "mappers/overlapim/emit/rows.h"
+#include "mappers/overlapim/plan.h"
+#include "traces/file/writer.h"
 
 /* A link seen from its producer: after `rows` rows the consumer gets what is final by then. */
 struct pim_emission_message {
@@ -56,6 +57,17 @@ uint32_t pim_emission_row(const struct pim_emission *emission, uint32_t layer, u
 uint64_t pim_emission_rows_at_once(const struct pim_emission *emission, uint32_t from, uint32_t to,
                                    uint32_t banks);
 
+/* The distance from the next instruction back to number `number`; 0: none, or too far to name. */
+uint16_t pim_emission_distance(const struct pim_emission_program *program, uint64_t number);
+
+/* Appends an instruction that works on rows: behind the one before it, and behind what was received. */
+enum pim_status pim_emission_ordered(struct pim_emission_program *program,
+                                     struct pim_instruction *instruction);
+
+/* `count` operations on rows that stand for others. */
+enum pim_status pim_emission_compute(struct pim_emission_program *program, unsigned operation, uint64_t count,
+                                     uint64_t bits, uint64_t size);
+
 /* --- flows.c --- */
 
 enum pim_status pim_emission_flows(struct pim_emission *emission);
@@ -69,19 +81,6 @@ enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_
 enum pim_status pim_emission_message(struct pim_emission_program *program,
                                      const struct pim_emission_flow *flow, bool send, uint32_t from,
                                      uint32_t to, const struct pim_emission_message *message, uint16_t after);
-
-/* --- emit.c --- */
-
-/* The distance from the next instruction back to number `number`; 0: none, or too far to name. */
-uint16_t pim_emission_distance(const struct pim_emission_program *program, uint64_t number);
-
-/* Appends an instruction that works on rows: behind the one before it, and behind what was received. */
-enum pim_status pim_emission_ordered(struct pim_emission_program *program,
-                                     struct pim_instruction *instruction);
-
-/* `count` operations on rows that stand for others. */
-enum pim_status pim_emission_compute(struct pim_emission_program *program, unsigned operation, uint64_t count,
-                                     uint64_t bits, uint64_t size);
 
 /* --- real_emit.c --- */
 
