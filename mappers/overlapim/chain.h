@@ -5,7 +5,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_CHAIN_H
 #define PIMSIM_MAPPERS_OVERLAPIM_CHAIN_H
 
-#include "mappers/overlapim/search.h"
+#include "mappers/overlapim/search_inputs.h"
 
 struct pim_chain_layer {
     uint64_t start; /* the first of its inputs is ready, or its channels are free */

@@ -15,6 +15,7 @@
 
 #include "mappers/mapper.h"
 #include "mappers/overlapim/chain.h"
+#include "mappers/overlapim/search.h"
 
 /* X(enumerator, text, searched by, transformed, overlapped) */
 #define PIM_SERIES_MAP(X)                                                                                    \
