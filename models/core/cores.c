@@ -1,5 +1,5 @@
 /* The array of cores: life cycle, and what they wait for. */
-#include "models/core/memory_channels.h"
+#include "models/core/cores_internal.h"
 #include "traces/counts.h"
 
 #include <assert.h>

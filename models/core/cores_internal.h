@@ -263,6 +263,14 @@ uint64_t pim_core_port(struct pim_core *core, uint64_t cycle, uint64_t bytes, bo
 void pim_core_memory_served(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
                             uint64_t end);
 
+/* memory_channels.c: the global memory on channels. Made for a configuration that has them; what there is is
+ * destroyed, also after a failure. */
+enum pim_status pim_core_memory_create(struct pim_cores *cores, struct pim_error *error);
+void pim_core_memory_destroy(struct pim_cores *cores);
+/* A load or store of the present cycle, whose end pim_core_memory_served tells; what was counted so far. */
+void pim_core_memory_ask(struct pim_cores *cores, const struct pim_core_request *request);
+void pim_core_memory_rows(const struct pim_units *units, struct pim_dram_counters *sum);
+
 /* servers.c */
 void pim_core_server_ask(struct pim_core_server *server, const struct pim_core_request *request);
 

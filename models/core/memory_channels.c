@@ -10,7 +10,7 @@
  *  3. A request ends with the data of its last access, in whatever order they were served, at the next edge
  *     of the logic clock, a cycle at least after it was asked for.
  */
-#include "models/core/memory_channels.h"
+#include "models/core/cores_internal.h"
 
 #include "models/unit/channels.h"
 

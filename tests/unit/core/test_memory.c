@@ -1,6 +1,6 @@
 /* The global memory on channels of a DRAM standard: by hand, against the memory of `pimsim dram`, and what
  * holds for any run. */
-#include "models/core/memory_channels.h"
+#include "models/core/cores_internal.h"
 #include "models/dram/memory.h"
 #include "sim/random.h"
 #include "tests/unit/core/suites.h"
