@@ -11,7 +11,7 @@
  *  3. A request ends with the last data of its last part. Its client may hand in the next one as soon as that
  *     part is taken.
  */
-#include "models/node/shared_memory.h"
+#include "models/node/node_internal.h"
 
 #include <assert.h>
 

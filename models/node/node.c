@@ -1,5 +1,5 @@
 /* The array of nodes: life cycle, results, and what they wait for. */
-#include "models/node/shared_memory.h"
+#include "models/node/node_internal.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -33,7 +33,7 @@
 #include "models/pe/buffer.h"
 #include "models/unit/unit.h"
 
-/* Channels of a DRAM standard in place of private banks (shared_memory.h). */
+/* Channels of a DRAM standard in place of private banks (shared_memory.c). */
 struct pim_node_channels {
     uint32_t nodes;    /* that share a memory; 0: private banks */
     uint32_t accesses; /* of a node under way in the controllers; 0: as many as the queues take */

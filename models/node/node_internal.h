@@ -196,6 +196,22 @@ void pim_port_next(struct pim_node *node);
 /* Adds the bank's counters since the last call to the unit and its phase. */
 void pim_port_attribute(struct pim_unit *node);
 
+/* shared_memory.c */
+/* Makes the memories of an array whose configuration has channels, and gives each node its own. */
+enum pim_status pim_shared_memories_create(struct pim_node_array *array, struct pim_error *error);
+void pim_shared_memories_destroy(struct pim_node_array *array);
+
+/* The port has taken a part of the request of a client; `last`: its last one. */
+void pim_shared_memory_take(struct pim_node *node, const struct pim_burst *part,
+                            struct pim_port_request *request, bool last);
+
+/* Executes all channels up to the end of a run, and adds what they counted to the first of their nodes and to
+ * the array. */
+void pim_shared_memory_close(struct pim_node *node, pim_time end, struct pim_bank_counters *counters);
+
+/* Adds what all channels have counted so far. */
+void pim_shared_memories_rows(const struct pim_units *units, struct pim_dram_counters *sum);
+
 /* network_interface.c */
 /* The open receive that a send meets, NULL when its announcement has not come. */
 struct pim_slot *pim_interface_announced(const struct pim_node *node, const struct pim_slot *slot);

@@ -5,7 +5,6 @@
 
 #include "models/dram/memory.h"
 #include "models/node/node_internal.h"
-#include "models/node/shared_memory.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"
 #include "tests/unit/node/programs.h"
