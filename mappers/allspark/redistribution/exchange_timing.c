@@ -27,6 +27,7 @@ struct packet {
 struct unit {
     uint32_t last;             /* of the list of its transfers */
     uint32_t send, receive;    /* next of the list */
+    uint32_t oldest;           /* of the list that is not complete */
     uint32_t open, packets;    /* receives that are announced; packets between memory and network */
     uint32_t to_read;          /* packet that waits for the port */
     uint32_t to_write, newest; /* queue of packets that wait for it */
@@ -38,7 +39,8 @@ struct unit {
 /* What is known of a transfer. */
 struct course {
     uint32_t first_packet, packets;
-    uint32_t granted, asked, written;
+    uint32_t granted, asked, left, written;
+    uint32_t sent_at, received_at; /* in the lists of both units */
 };
 
 struct timing {
@@ -46,8 +48,10 @@ struct timing {
     const struct pim_transfer *transfer;
     uint32_t units;
     uint32_t open, granted, held; /* most receives of a unit, packets of a transfer, packets of a sender */
+    uint32_t window;              /* most of a list from the oldest on that are known to a unit */
     struct unit *unit;
     uint32_t *of_unit;
+    bool *complete; /* of of_unit */
     struct course *course;
     struct packet *packet;
     struct event *heap;
@@ -143,7 +147,9 @@ static void signal_sender(struct timing *timing, uint32_t transfer, enum kind ki
 static void post_receives(struct timing *timing, uint32_t index)
 {
     struct unit *unit = &timing->unit[index];
-    for (; unit->receive < unit->last && unit->open < timing->open; unit->receive++) {
+    for (; unit->receive < unit->last && unit->receive - unit->oldest < timing->window &&
+           unit->open < timing->open;
+         unit->receive++) {
         uint32_t transfer = timing->of_unit[unit->receive];
         if (timing->transfer[transfer].to != index)
             continue;
@@ -158,7 +164,8 @@ static void try_send(struct timing *timing, uint32_t index)
     struct unit *unit = &timing->unit[index];
     while (unit->send < unit->last && timing->transfer[timing->of_unit[unit->send]].from != index)
         unit->send++;
-    if (!unit->begun || unit->send == unit->last || unit->to_read != NONE || unit->packets == timing->held)
+    if (!unit->begun || unit->send == unit->last || unit->send - unit->oldest >= timing->window ||
+        unit->to_read != NONE || unit->packets == timing->held)
         return;
     struct course *course = &timing->course[timing->of_unit[unit->send]];
     if (course->asked == course->granted || course->asked == course->packets)
@@ -167,6 +174,20 @@ static void try_send(struct timing *timing, uint32_t index)
     unit->packets++;
     unit->send += course->asked == course->packets;
     use_port(timing, index);
+}
+
+/* A place of a unit's list is done with: the unit fetches on behind the oldest that is not. */
+static void complete(struct timing *timing, uint32_t index, uint32_t place)
+{
+    struct unit *unit = &timing->unit[index];
+    timing->complete[place] = true;
+    timing->end[index] = timing->now;
+    if (place != unit->oldest)
+        return;
+    while (unit->oldest < unit->last && timing->complete[unit->oldest])
+        unit->oldest++;
+    post_receives(timing, index);
+    try_send(timing, index);
 }
 
 static void receive(struct timing *timing, uint32_t index)
@@ -191,8 +212,8 @@ static void written(struct timing *timing, uint32_t transfer)
         signal_sender(timing, transfer, GRANTED);
     if (course->written < course->packets)
         return;
-    timing->end[to] = timing->now;
     timing->unit[to].open--;
+    complete(timing, to, course->received_at);
     post_receives(timing, to);
 }
 
@@ -292,8 +313,10 @@ static void handle(struct timing *timing, const struct event *event)
         break;
     case LEFT: {
         uint32_t from = timing->transfer[transfer].from;
+        struct course *course = &timing->course[transfer];
         timing->unit[from].packets--;
-        timing->end[from] = pim_larger(timing->end[from], timing->now);
+        if (++course->left == course->packets)
+            complete(timing, from, course->sent_at);
         try_send(timing, from);
         break;
     }
@@ -320,9 +343,10 @@ static bool prepare(struct timing *timing, uint32_t count)
         packets += timing->transfer[i].bytes / packet_bytes + 1;
     timing->unit = calloc((size_t)timing->units + 1, sizeof *timing->unit);
     timing->of_unit = calloc(2 * (size_t)count + 1, sizeof *timing->of_unit);
+    timing->complete = calloc(2 * (size_t)count + 1, sizeof *timing->complete);
     timing->course = calloc((size_t)count + 1, sizeof *timing->course);
     timing->packet = packets < NONE ? calloc((size_t)packets + 1, sizeof *timing->packet) : NULL;
-    if (!timing->unit || !timing->of_unit || !timing->course || !timing->packet)
+    if (!timing->unit || !timing->of_unit || !timing->complete || !timing->course || !timing->packet)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         timing->unit[timing->transfer[i].from].last++;
@@ -331,7 +355,7 @@ static bool prepare(struct timing *timing, uint32_t count)
     for (uint32_t u = 0, place = 0; u < timing->units; u++) {
         struct unit *unit = &timing->unit[u];
         place += unit->last;
-        unit->last = unit->send = unit->receive = place - unit->last;
+        unit->last = unit->send = unit->receive = unit->oldest = place - unit->last;
         unit->to_read = unit->to_write = unit->newest = NONE;
     }
     uint32_t packet = 0;
@@ -339,9 +363,10 @@ static bool prepare(struct timing *timing, uint32_t count)
         const struct pim_transfer *transfer = &timing->transfer[i];
         if (transfer->from == transfer->to || transfer->bytes == 0)
             continue;
-        timing->of_unit[timing->unit[transfer->from].last++] = i;
-        timing->of_unit[timing->unit[transfer->to].last++] = i;
         timing->course[i].first_packet = packet;
+        timing->course[i].sent_at = timing->unit[transfer->from].last++;
+        timing->course[i].received_at = timing->unit[transfer->to].last++;
+        timing->of_unit[timing->course[i].sent_at] = timing->of_unit[timing->course[i].received_at] = i;
         for (uint64_t left = transfer->bytes; left > 0; timing->course[i].packets++) {
             uint32_t bytes = (uint32_t)(left < packet_bytes ? left : packet_bytes);
             timing->packet[packet++] = (struct packet){.transfer = i, .bytes = bytes, .next = NONE};
@@ -360,6 +385,7 @@ bool pim_exchange_time(const struct pim_estimate_hardware *hardware, const struc
                             .open = no_limit(hardware->posted_receives),
                             .granted = no_limit(hardware->receive_packets),
                             .held = no_limit(hardware->send_packets),
+                            .window = no_limit(hardware->window),
                             .end = end};
     timing.failed = !prepare(&timing, count);
     for (uint32_t u = 0; u < timing.units && !timing.failed; u++) {
@@ -373,6 +399,7 @@ bool pim_exchange_time(const struct pim_estimate_hardware *hardware, const struc
     }
     free(timing.unit);
     free(timing.of_unit);
+    free(timing.complete);
     free(timing.course);
     free(timing.packet);
     free(timing.heap);

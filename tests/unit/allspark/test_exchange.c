@@ -138,6 +138,70 @@ START_TEST(receives_and_sends_in_order)
 }
 END_TEST
 
+/* A unit knows what stands within its window behind the oldest send or receive that is not complete. */
+START_TEST(windows_of_units_hold_messages_back)
+{
+    struct pim_estimate_hardware hardware = line_of(3);
+    const struct pim_transfer gets[] = {{0, 1, 64}, {2, 1, 64}}, both[] = {{0, 1, 64}, {2, 0, 64}};
+    const uint64_t start[3] = {0, 0, 0};
+    uint64_t end[3];
+    hardware.window = 1; /* as with one receive open */
+    ck_assert(pim_exchange_time(&hardware, gets, 2, start, end));
+    ck_assert_uint_eq(end[1], 208);
+    hardware.window = 2;
+    ck_assert(pim_exchange_time(&hardware, gets, 2, start, end));
+    ck_assert_uint_eq(end[1], 104 + 30);
+    /* announcement 17, read 32, four links 7 + 5 + 5, eight flits, write 40; behind the send, which takes 52 */
+    ck_assert(pim_exchange_time(&hardware, both, 2, start, end));
+    ck_assert_uint_eq(end[0], 17 + 32 + 17 + 8 + 40);
+    hardware.window = 1;
+    ck_assert(pim_exchange_time(&hardware, both, 2, start, end));
+    ck_assert_uint_eq(end[0], 52 + 17 + 32 + 17 + 8 + 40);
+}
+END_TEST
+
+/* Shifted windows of nodes that come at the same time, whenever that is, take what the estimate alone says.
+   Of those that come earlier than one of them it is less, and what lies before the last that comes is not in
+   it. */
+START_TEST(units_come_to_an_exchange_at_times_of_their_own)
+{
+    enum { UNITS = 16, LATE = 100000 };
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    const struct pim_allspark_options options = partition(2, 1, 0);
+    struct scenario scenario;
+    struct pim_exchange exchange;
+    struct pim_error error = {0};
+    uint64_t time[UNITS + 1], alone = 0, first = 0;
+    ck_assert(scenario_make(&scenario, small_network(SMALL_SHIFTED), &hardware, &options, &error));
+    const struct pim_allspark_stage *stage = &scenario.plan.stage[0];
+    uint32_t *from = pim_shifted_windows(3, 3, 5, 2, false);
+    ck_assert_ptr_nonnull(from);
+    ck_assert(pim_exchange_make(&scenario.plan, stage, stage, from, &exchange, &error) == PIM_OK);
+    ck_assert(pim_exchange_estimate(&hardware, &exchange));
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        alone += exchange.estimate[part];
+    for (int late = -1; late < UNITS; late++) {
+        uint64_t cycles = 0, last = 0;
+        for (unsigned unit = 0; unit < UNITS; unit++)
+            time[unit] = late < 0 || unit == (unsigned)late ? LATE : 0;
+        ck_assert(pim_exchange_estimate_from(&hardware, &exchange, time));
+        for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+            cycles += exchange.estimate[part];
+        for (unsigned unit = 0; unit < UNITS; unit++)
+            last = time[unit] > last ? time[unit] : last;
+        ck_assert_uint_eq(last, LATE + cycles);
+        if (late < 0)
+            ck_assert_uint_eq(cycles, alone);
+        ck_assert_uint_le(cycles, alone);
+        first += cycles < alone;
+    }
+    ck_assert_uint_gt(first, 0);
+    free(from);
+    pim_exchange_terminate(&exchange);
+    scenario_end(&scenario);
+}
+END_TEST
+
 /* Two senders, one link behind both: it passes one packet after another, and no bound is beaten. */
 START_TEST(links_are_shared)
 {
@@ -163,6 +227,8 @@ Suite *exchange_suite(void)
     tcase_add_loop_test(tests, windows_and_the_map, 0, 4);
     tcase_add_test(tests, a_message_by_hand);
     tcase_add_test(tests, receives_and_sends_in_order);
+    tcase_add_test(tests, windows_of_units_hold_messages_back);
+    tcase_add_test(tests, units_come_to_an_exchange_at_times_of_their_own);
     tcase_add_test(tests, links_are_shared);
     suite_add_tcase(suite, tests);
     return suite;
