@@ -151,7 +151,7 @@ START_TEST(windows_of_units_hold_messages_back)
     hardware.window = 2;
     ck_assert(pim_exchange_time(&hardware, gets, 2, start, end));
     ck_assert_uint_eq(end[1], 104 + 30);
-    /* announcement 17, read 32, four links 7 + 5 + 5, eight flits, write 40; behind the send, which takes 52 */
+    /* announcement 17, read 32, four links 17, eight flits, write 40; behind the send, which takes 52 */
     ck_assert(pim_exchange_time(&hardware, both, 2, start, end));
     ck_assert_uint_eq(end[0], 17 + 32 + 17 + 8 + 40);
     hardware.window = 1;
