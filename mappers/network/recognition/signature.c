@@ -141,64 +141,64 @@ static uint64_t pooled_kind(const struct pim_layer *layer)
                                                                         : 3;
 }
 
+static bool is(struct pim_item *item, enum pim_item_kind kind, uint64_t first, uint64_t second,
+               uint64_t third)
+{
+    item->kind = kind;
+    item->size[0] = first;
+    item->size[1] = second;
+    item->size[2] = third;
+    return true;
+}
+
+static bool is_convolution(struct pim_item *item, const struct pim_layer *layer, uint32_t channels)
+{
+    const uint32_t outputs = layer->attributes.convolution.outputs;
+    const struct pim_sliding *sliding = &layer->attributes.convolution.sliding;
+    for (int i = 0; i < 2; i++) {
+        item->size[3 + i] = sliding->kernel[i];
+        item->size[5 + i] = sliding->stride[i];
+        item->size[7 + i] = sliding->dilation[i];
+    }
+    return is(item, PIM_ITEM_CONVOLUTION, pim_shape_elements(&layer->output) / outputs,
+              channels / layer->attributes.convolution.groups, outputs);
+}
+
+static uint64_t normalized_kind(const struct pim_layer *layer)
+{
+    return layer->attributes.normalization.kind +
+           (layer->attributes.normalization.unshifted ? (uint64_t)PIM_NORMALIZATIONS : 0);
+}
+
 /* Rule 1: whether the layer is an item, and its sizes. */
 static bool describe(const struct pim_graph *graph, uint32_t index, const bool *computed,
                      struct pim_item *item)
 {
     const struct pim_layer *layer = &graph->layers[index];
-    const struct pim_shape *out = &layer->output;
+    const struct pim_shape *out = &layer->output,
+                           *in = layer->inputs ? &input_of(graph, layer, 0)->output : out;
     const uint64_t elements = pim_shape_elements(out);
     *item = (struct pim_item){.layer = index};
     switch ((unsigned)layer->operation) {
     case PIM_OPERATOR_LINEAR:
-        item->kind = PIM_ITEM_LINEAR;
-        item->size[0] = rows(out);
-        item->size[1] = columns(&input_of(graph, layer, 0)->output);
-        item->size[2] = columns(out);
-        return true;
+        return is(item, PIM_ITEM_LINEAR, rows(out), columns(in), columns(out));
     case PIM_OPERATOR_CONVOLUTION:
-        item->kind = PIM_ITEM_CONVOLUTION;
-        item->size[0] = elements / layer->attributes.convolution.outputs;
-        item->size[1] = input_of(graph, layer, 0)->output.dimension[1] / layer->attributes.convolution.groups;
-        item->size[2] = layer->attributes.convolution.outputs;
-        for (int i = 0; i < 2; i++) {
-            item->size[3 + i] = layer->attributes.convolution.sliding.kernel[i];
-            item->size[5 + i] = layer->attributes.convolution.sliding.stride[i];
-            item->size[7 + i] = layer->attributes.convolution.sliding.dilation[i];
-        }
-        return true;
+        return is_convolution(item, layer, in->dimension[1]);
     case PIM_OPERATOR_MATRIX_MULTIPLICATION:
         item->kind = PIM_ITEM_PRODUCT;
         pim_product_sizes(graph, index, item->size);
         return true;
     case PIM_OPERATOR_NORMALIZATION:
-        item->kind = PIM_ITEM_NORMALIZATION;
-        item->size[0] = layer->attributes.normalization.kind +
-                        (layer->attributes.normalization.unshifted ? (uint64_t)PIM_NORMALIZATIONS : 0);
-        item->size[1] = rows(out);
-        item->size[2] = columns(out);
-        return true;
+        return is(item, PIM_ITEM_NORMALIZATION, normalized_kind(layer), rows(out), columns(out));
     case PIM_OPERATOR_SOFTMAX:
-        item->kind = PIM_ITEM_SOFTMAX;
-        item->size[0] = rows(out);
-        item->size[1] = columns(out);
-        return true;
+        return is(item, PIM_ITEM_SOFTMAX, rows(out), columns(out), 0);
     case PIM_OPERATOR_ACTIVATION:
-        item->kind = PIM_ITEM_ACTIVATION;
-        item->size[0] = layer->attributes.activation;
-        item->size[1] = elements;
-        return true;
+        return is(item, PIM_ITEM_ACTIVATION, layer->attributes.activation, elements, 0);
     case PIM_OPERATOR_POOLING:
     case PIM_OPERATOR_REDUCTION:
-        item->kind = PIM_ITEM_POOLING;
-        item->size[0] = pooled_kind(layer);
-        item->size[1] = pim_shape_elements(&input_of(graph, layer, 0)->output);
-        item->size[2] = elements;
-        return true;
+        return is(item, PIM_ITEM_POOLING, pooled_kind(layer), pim_shape_elements(in), elements);
     case PIM_OPERATOR_ELEMENTWISE:
-        item->kind = PIM_ITEM_ELEMENTWISE;
-        item->size[0] = layer->attributes.elementwise;
-        item->size[1] = elements;
+        (void)is(item, PIM_ITEM_ELEMENTWISE, layer->attributes.elementwise, elements, 0);
         return layer->inputs == 2 && computed[layer->input[0]] && computed[layer->input[1]];
     case PIM_OPERATOR_INPUT:
     case PIM_OPERATOR_CONCAT:
@@ -208,10 +208,7 @@ static bool describe(const struct pim_graph *graph, uint32_t index, const bool *
     case PIM_OPERATOR_TRANSPOSE:
         return false;
     default:
-        item->kind = PIM_ITEM_OTHER;
-        item->size[0] = layer->operation;
-        item->size[1] = elements;
-        return true;
+        return is(item, PIM_ITEM_OTHER, layer->operation, elements, 0);
     }
 }
 
