@@ -1,7 +1,7 @@
 /*
- * Integer arithmetic that C17 lacks: the larger and the smaller, quotients rounded up, floor of the binary
- * logarithm, the full product of two 64-bit integers, sizes that cannot overflow. The one compiler built-in
- * used has a portable form with the same result beside it.
+ * Integer arithmetic that C17 lacks: the larger and the smaller, differences, quotients rounded up, floor of
+ * the binary logarithm, the full product of two 64-bit integers, sizes that cannot overflow. The one compiler
+ * built-in used has a portable form with the same result beside it.
  */
 #ifndef PIMSIM_SIM_INTEGER_H
 #define PIMSIM_SIM_INTEGER_H
@@ -24,6 +24,12 @@ static inline uint64_t pim_smaller(uint64_t a, uint64_t b)
 static inline uint32_t pim_smaller32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
+}
+
+/* |a - b| */
+static inline uint32_t pim_difference(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
 }
 
 /* a / b, rounded up. */

@@ -12,32 +12,6 @@ uint64_t pim_multiply_saturating(uint64_t a, uint64_t b)
     return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
 }
 
-uint64_t pim_memory_bytes(const struct pim_instruction *instruction)
-{
-    return (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count;
-}
-
-uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_buffer buffer,
-                          uint32_t accumulator_bits)
-{
-    uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
-    switch (buffer) {
-    case PIM_BUFFER_INPUT:
-        return ((instruction->u.matrix.window ? instruction->u.matrix.window : m * k) *
-                    instruction->u.matrix.input_bits +
-                7) /
-               8;
-    case PIM_BUFFER_WEIGHT:
-        return (k * n * instruction->u.matrix.weight_bits + 7) / 8;
-    case PIM_BUFFER_OUTPUT:
-        return (m * n * (accumulator_bits ? accumulator_bits : instruction->u.matrix.output_bits) + 7) / 8;
-    case PIM_BUFFER_NONE:
-    case PIM_BUFFERS:
-        break;
-    }
-    return 0;
-}
-
 uint64_t pim_group_macs(const struct pim_trace_array_group *group)
 {
     uint64_t cells = (uint64_t)group->folds * group->columns * group->rows; /* below 2^31 * 2^31 */

@@ -39,9 +39,68 @@ uint64_t pim_multiply_saturating(uint64_t a, uint64_t b);
 /* Bytes of buffer space (traces/instruction.h): what a LOAD takes or a STORE gives back; what a MATRIX reads
  * of input and weight, and the output tile it opens, with `accumulator_bits` per element (0: its
  * output_bits). */
-uint64_t pim_memory_bytes(const struct pim_instruction *instruction);
-uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_buffer buffer,
-                          uint32_t accumulator_bits);
+static inline uint64_t pim_memory_bytes(const struct pim_instruction *instruction)
+{
+    return (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count;
+}
+
+static inline uint64_t pim_matrix_bytes(const struct pim_instruction *instruction, enum pim_buffer buffer,
+                                        uint32_t accumulator_bits)
+{
+    uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
+    switch (buffer) {
+    case PIM_BUFFER_INPUT:
+        return ((instruction->u.matrix.window ? instruction->u.matrix.window : m * k) *
+                    instruction->u.matrix.input_bits +
+                7) /
+               8;
+    case PIM_BUFFER_WEIGHT:
+        return (k * n * instruction->u.matrix.weight_bits + 7) / 8;
+    case PIM_BUFFER_OUTPUT:
+        return (m * n * (accumulator_bits ? accumulator_bits : instruction->u.matrix.output_bits) + 7) / 8;
+    case PIM_BUFFER_NONE:
+    case PIM_BUFFERS:
+        break;
+    }
+    return 0;
+}
+
+/* What an instruction takes of a buffer at its start: the bytes, and of which; NONE: of none. */
+static inline uint64_t pim_space_taken(const struct pim_instruction *instruction, uint32_t accumulator_bits,
+                                       enum pim_buffer *buffer)
+{
+    *buffer = PIM_BUFFER_NONE;
+    if (instruction->opcode == PIM_OP_LOAD)
+        *buffer = (enum pim_buffer)instruction->detail;
+    else if (instruction->opcode == PIM_OP_MATRIX && (instruction->detail & PIM_MATRIX_OPEN_OUTPUT))
+        *buffer = PIM_BUFFER_OUTPUT;
+    if (*buffer == PIM_BUFFER_NONE)
+        return 0;
+    return instruction->opcode == PIM_OP_LOAD ? pim_memory_bytes(instruction)
+                                              : pim_matrix_bytes(instruction, *buffer, accumulator_bits);
+}
+
+/* What it gives back of each buffer at its end. */
+struct pim_space {
+    uint64_t bytes[PIM_BUFFERS];
+};
+
+static inline struct pim_space pim_space_given(const struct pim_instruction *instruction)
+{
+    struct pim_space space = {{0}};
+    if (instruction->opcode == PIM_OP_MATRIX) {
+        if (instruction->detail & PIM_MATRIX_RELEASE_INPUT)
+            space.bytes[PIM_BUFFER_INPUT] = pim_matrix_bytes(instruction, PIM_BUFFER_INPUT, 0);
+        if (instruction->detail & PIM_MATRIX_RELEASE_WEIGHT)
+            space.bytes[PIM_BUFFER_WEIGHT] = pim_matrix_bytes(instruction, PIM_BUFFER_WEIGHT, 0);
+    } else if (instruction->opcode == PIM_OP_VECTOR) {
+        space.bytes[PIM_BUFFER_OUTPUT] = instruction->u.vector.release;
+    } else if (instruction->opcode == PIM_OP_STORE) {
+        for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
+            space.bytes[buffer] = instruction->detail == buffer ? pim_memory_bytes(instruction) : 0;
+    }
+    return space;
+}
 
 /* Multiply-accumulates of a window of an array group: a cell of a fold is one, whether it holds a weight or
  * not; of a block-diagonal group those of its blocks alone. */

@@ -71,11 +71,7 @@ const char *pim_engine_name(unsigned engine)
     return engine < PIM_ENGINES ? names[engine] : NULL;
 }
 
-enum pim_engine pim_opcode_engine(unsigned opcode)
-{
-    static const unsigned char engines[] = {
+const unsigned char pim_opcode_engines[] = {
 #define OPCODE(number, name, mnemonic, engine, ...) [number] = PIM_ENGINE_##engine,
 #include "traces/opcodes.def"
-    };
-    return engines[opcode];
-}
+};

@@ -240,6 +240,10 @@ unsigned pim_local_sources(unsigned operation);
 const char *pim_engine_name(unsigned engine);
 
 /* The engine that executes an opcode; `opcode` must be valid. */
-enum pim_engine pim_opcode_engine(unsigned opcode);
+extern const unsigned char pim_opcode_engines[];
+static inline enum pim_engine pim_opcode_engine(unsigned opcode)
+{
+    return (enum pim_engine)pim_opcode_engines[opcode];
+}
 
 #endif

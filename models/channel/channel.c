@@ -47,7 +47,6 @@ enum pim_status pim_channels_initialize(struct pim_channels *channels, struct pi
                         channels->units.count);
     channels->units.window = configuration->window;
     channels->units.period = configuration->period;
-    channels->cycle_last = channels->units.time_last / configuration->period;
     for (uint32_t id = 0; id < channels->units.count; id++)
         if (initialize_channel(channels, id, error) != PIM_OK)
             return error->status;
@@ -66,24 +65,6 @@ static void terminate(struct pim_units *units)
     free(channels->looking);
     pim_channel_costs_destroy(channels->costs);
     pim_units_terminate(units);
-}
-
-static void limit(struct pim_units *units, pim_time last, uint64_t until)
-{
-    (void)until;
-    struct pim_channels *channels = (struct pim_channels *)units;
-    if (last / units->period < channels->cycle_last)
-        channels->cycle_last = last / units->period;
-}
-
-static void account(struct pim_unit *unit, pim_time time)
-{
-    pim_states_account(unit, &((struct pim_channel *)unit)->states, time);
-}
-
-static void leave_phase(struct pim_unit *unit)
-{
-    unit->sums = &unit->units->outside;
 }
 
 /* --- deadlock report --- */
@@ -144,9 +125,6 @@ static void no_delivery(void *context, const struct pim_noc_delivery *delivery)
 const struct pim_unit_family pim_channel_family = {
     .noun = "channel",
     .noc = {.injected = no_packet, .delivered = no_delivery},
-    .limit = limit,
-    .account = account,
-    .leave_phase = leave_phase,
     .describe = describe,
     .terminate = terminate,
 };

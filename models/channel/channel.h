@@ -43,7 +43,6 @@ struct pim_channels {
     struct pim_channel_values *values; /* functional mode: borrowed, set before the run; NULL: none */
     uint64_t bus_free;                 /* between stacks */
     uint64_t bus_cycles;               /* that it was in use */
-    uint64_t cycle_last;               /* a run that goes on after this cycle is refused */
     bool *looking;                     /* channels in which something may start in this tick */
     uint32_t looking_count;
 };

@@ -3,7 +3,7 @@
 #define PIMSIM_MODELS_CHANNEL_CHANNEL_INTERNAL_H
 
 #include "models/channel/channel.h"
-#include "models/unit/state.h"
+#include "models/unit/unit.h"
 
 struct pim_channel;
 
@@ -32,7 +32,6 @@ struct pim_channel {
     struct pim_channel_slot *slots;
     uint32_t mask; /* of rings */
     struct pim_channel_queue queue[PIM_ENGINE_CONTROL];
-    struct pim_engine_states states;
     const struct pim_channel_slot **holder; /* of each bank; NULL: free */
     struct pim_channel_slot **posted;       /* receives that have started and are not complete, in order */
     uint32_t posted_count;

@@ -95,13 +95,9 @@ static bool schedule(struct pim_channel *channel, struct pim_channel_slot *slot,
                      pim_handler *handler)
 {
     struct pim_units *units = channel->unit.units;
-    if (cycle > channel->channels->cycle_last) {
-        pim_channel_fail(channel, slot,
-                         "the run goes on after cycle %" PRIu64
-                         ", beyond which times cannot be counted: shorten the trace",
-                         channel->channels->cycle_last);
+    if (!pim_unit_in_time_at(&channel->unit, slot->sequence, slot->instruction.opcode, 0, cycle,
+                             units->period))
         return false;
-    }
     pim_kernel_schedule_at(units->kernel, cycle * units->period, PIM_PHASE_ENGINE, handler, slot);
     return true;
 }
@@ -120,7 +116,7 @@ static void count(struct pim_channel *channel, const struct pim_channel_cost *co
 static void complete(struct pim_channel_slot *slot, unsigned engine)
 {
     struct pim_channel *channel = slot->channel;
-    pim_states_account(&channel->unit, &channel->states, pim_kernel_now(channel->unit.units->kernel));
+    pim_states_account_now(&channel->unit);
     channel->queue[engine].in_flight--;
     slot->done = true;
     pim_unit_observe(&channel->unit, &slot->instruction, slot->started * channel->unit.units->period,
@@ -281,7 +277,7 @@ static void start_write(struct pim_channel *channel, struct pim_channel_slot *sl
     struct pim_channel_cost cost;
     if (!cost_of(channel, slot, PIM_CHANNEL_WRITE, &cost))
         return;
-    pim_states_account(&channel->unit, &channel->states, pim_kernel_now(channel->unit.units->kernel));
+    pim_states_account_now(&channel->unit);
     slot->writing = true;
     slot->started = now_of(channel);
     channel->queue[PIM_ENGINE_RECEIVE].in_flight++;
@@ -367,7 +363,7 @@ static void show(struct pim_channel *channel, const uint8_t states[PIM_ENGINE_CO
         uint8_t state = channel->queue[engine].in_flight > 0 ? PIM_STATE_BUSY : states[engine];
         if (state == PIM_STATE_IDLE && engine == PIM_ENGINE_RECEIVE && channel->posted_count > 0)
             state = PIM_STATE_WAIT + PIM_WAIT_PEER;
-        pim_states_set(&channel->unit, &channel->states, engine, state);
+        pim_states_set(&channel->unit, engine, state);
     }
 }
 

@@ -16,7 +16,7 @@ static PIM_ALWAYS_INLINE uint64_t account_class(struct pim_core *core, unsigned 
     struct pim_unit_result *result = &core->unit.result;
     bool open = core->queue[first].unknown > 0 ||
                 (class == PIM_CLASS_NOC && core->queue[PIM_ENGINE_RECEIVE].unknown > 0);
-    uint64_t end = open || core->busy[class] > cycle ? cycle : pim_later(core->busy[class], from);
+    uint64_t end = open || core->busy[class] > cycle ? cycle : pim_larger(core->busy[class], from);
     if (end > from)
         result->busy[class] += (end - from) * period;
     if (end > shared) {

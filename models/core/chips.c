@@ -21,11 +21,6 @@
 enum { PORT_OUT, PORT_IN };        /* switch */
 enum { EAST, WEST, SOUTH, NORTH }; /* grid: where a link leads */
 
-static uint32_t difference(uint32_t a, uint32_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 uint64_t pim_core_link_hops(const struct pim_cores *cores, const struct pim_core_chip *from,
                             const struct pim_core_chip *to)
 {
@@ -33,7 +28,7 @@ uint64_t pim_core_link_hops(const struct pim_cores *cores, const struct pim_core
         return from != to;
     uint32_t across = cores->chips_across, a = (uint32_t)(from - cores->chips),
              b = (uint32_t)(to - cores->chips);
-    return (uint64_t)difference(a % across, b % across) + difference(a / across, b / across);
+    return (uint64_t)pim_difference(a % across, b % across) + pim_difference(a / across, b / across);
 }
 
 /* The link to the chip that comes after `at` on the way to `to`; *next becomes that chip. */
@@ -92,7 +87,7 @@ void pim_core_link_served(struct pim_cores *cores, const struct pim_core_request
 {
     const struct pim_cores_configuration *configuration = &cores->configuration;
     struct pim_core_packet *packet = request->packet;
-    uint64_t latency = pim_later(configuration->link_cycles, 1), at;
+    uint64_t latency = pim_larger(configuration->link_cycles, 1), at;
     uint32_t to = (uint32_t)(pim_core_at(cores, packet->message->destination)->chip - cores->chips);
     bool there;
     (void)end;
@@ -104,11 +99,8 @@ void pim_core_link_served(struct pim_cores *cores, const struct pim_core_request
         at = there ? held : held - request->cycles + latency;
         packet->chip = to;
     }
-    if (at > cores->cycle_last) {
-        pim_unit_fail(pim_units_at(&cores->units, packet->message->source),
-                      "the run goes on for longer than times can be counted");
+    if (!pim_core_in_time(pim_core_at(cores, packet->message->source), at))
         return;
-    }
     if (request->kind == PIM_REQUEST_MOVE)
         pim_core_taken(cores, packet->message, packet->bytes, held);
     pim_kernel_schedule_at(cores->units.kernel, at * configuration->logic_period, PIM_PHASE_MEMORY,

@@ -26,7 +26,7 @@ static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *cor
         uint64_t weights = (uint64_t)groups[i].folds * groups[i].columns;
         of_set = i > 0 && groups[i].set == groups[i - 1].set ? of_set + occupied : occupied;
         beside = groups[i].set == 0 ? of_set : beside;
-        taken = pim_later(taken, of_set + (groups[i].set == 0 ? 0 : beside));
+        taken = pim_larger(taken, of_set + (groups[i].set == 0 ? 0 : beside));
         core->groups[i] = (struct pim_core_group){.arrays = occupied * cores->cost.array_slices,
                                                   .macs = pim_group_macs(&groups[i]),
                                                   .rows = groups[i].rows,
@@ -174,18 +174,11 @@ enum pim_status pim_cores_initialize(struct pim_cores *cores, struct pim_kernel 
     return PIM_OK;
 }
 
-static void limit(struct pim_units *units, pim_time last, uint64_t until)
+static void limit(struct pim_units *units, uint64_t until)
 {
     struct pim_cores *cores = (struct pim_cores *)units;
-    uint64_t cycle = last / units->period;
-    if (cycle < cores->cycle_last)
-        cores->cycle_last = cycle;
+    cores->cycle_last = units->time_last / units->period;
     cores->horizon = until < cores->cycle_last ? until : cores->cycle_last;
-}
-
-static void leave_phase(struct pim_unit *unit)
-{
-    unit->sums = &unit->units->outside;
 }
 
 static void terminate(struct pim_units *units)
@@ -218,7 +211,6 @@ const struct pim_unit_family pim_core_family = {
     .noc = {.injected = pim_core_injected, .delivered = pim_core_delivered},
     .limit = limit,
     .account = pim_core_account,
-    .leave_phase = leave_phase,
     .describe = describe,
     .shared_rows = pim_core_memory_rows,
     .terminate = terminate,

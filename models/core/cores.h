@@ -43,7 +43,7 @@
 
 enum pim_interconnect { PIM_INTERCONNECT_MESH, PIM_INTERCONNECT_BUS, PIM_INTERCONNECT_SHARED_MEMORY };
 
-/* A port or server that moves beats: rule 3. */
+/* A port or server that moves beats: rules 4 and 8. */
 struct pim_beats {
     uint32_t width; /* bytes of a beat, at least 1 */
     uint32_t read_cycles, write_cycles;

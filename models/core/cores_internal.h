@@ -3,6 +3,7 @@
 #define PIMSIM_MODELS_CORE_CORES_INTERNAL_H
 
 #include "models/core/cores.h"
+#include "sim/integer.h"
 
 #include <stddef.h>
 
@@ -56,6 +57,12 @@ static inline uint32_t pim_core_group_of(const struct pim_core_slot *slot)
 {
     return slot->instruction.opcode == PIM_OP_ARRAY_WRITE ? slot->instruction.u.array_write.group
                                                           : slot->instruction.u.mvm.group;
+}
+
+/* Of a load or store. */
+static inline uint64_t pim_core_transfer_bytes(const struct pim_instruction *instruction)
+{
+    return (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count;
 }
 
 struct pim_core_queue {
@@ -182,7 +189,8 @@ struct pim_core_server {
     struct pim_cores *cores;
     uint64_t free;                    /* cycle */
     struct pim_core_request *pending; /* of this cycle */
-    uint32_t count, capacity;
+    size_t room;
+    uint32_t count;
     void (*served)(struct pim_cores *cores, const struct pim_core_request *request, uint64_t held,
                    uint64_t end);
     /* If not NULL: takes the requests of a cycle in order, and tells their ends when it knows them. */
@@ -221,16 +229,25 @@ static inline uint64_t pim_beats_of(uint64_t bytes, uint32_t width)
     return bytes / width + (bytes % width != 0);
 }
 
-static inline uint64_t pim_later(uint64_t a, uint64_t b)
+/* Links between two cores in the mesh of all. */
+static inline uint64_t pim_core_hops(const struct pim_core *a, const struct pim_core *b)
 {
-    return a > b ? a : b;
+    const uint32_t width = a->cores->configuration.width, one = a->unit.id, other = b->unit.id;
+    return (uint64_t)pim_difference(one % width, other % width) + pim_difference(one / width, other / width);
 }
 
 /* The cycle of the kernel's tick, rounded up to the next edge. */
 static inline uint64_t pim_core_now(const struct pim_cores *cores)
 {
-    pim_time tick = pim_kernel_now(cores->units.kernel), period = cores->configuration.logic_period;
-    return tick / period + (tick % period != 0);
+    return pim_divide_up(pim_kernel_now(cores->units.kernel), cores->configuration.logic_period);
+}
+
+/* Can times of that cycle be counted? Else the run has failed. */
+static inline bool pim_core_in_time(struct pim_core *core, uint64_t cycle)
+{
+    const struct pim_cores *cores = core->cores;
+    return PIM_LIKELY(cycle <= cores->cycle_last) ||
+           pim_unit_in_time(&core->unit, 0, cycle, cores->configuration.logic_period);
 }
 
 /* unit.c */

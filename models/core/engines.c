@@ -68,6 +68,15 @@ static bool can_write(const struct pim_core *core, const struct pim_instruction 
            o->bytes == o->rows * group->row_bytes;
 }
 
+/* Whether the other end of a message exists, and its bytes can be in the local memory. */
+static inline bool has_peer(const struct pim_core *core, const struct pim_instruction *instruction)
+{
+    const struct pim_operands_network *o = &instruction->u.network;
+    const uint64_t local_bytes = core->cores->configuration.local_bytes;
+    return o->peer < core->cores->units.count && o->bytes > 0 && o->bytes <= local_bytes &&
+           o->address <= local_bytes;
+}
+
 enum { WRITE, FIRST, SECOND, SPANS };
 
 /* What an instruction touches of the local memory; whether the core has what else it names. */
@@ -75,47 +84,49 @@ static inline bool find_spans(const struct pim_core *core, const struct pim_inst
                               struct span spans[SPANS])
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
-    uint64_t bytes;
     switch (instruction->opcode) {
-    case PIM_OP_MVM:
-        spans[FIRST] = pieces(instruction->u.mvm.input_address, instruction->u.mvm.input_bytes, 0, 1);
-        spans[WRITE] = pieces(instruction->u.mvm.output_address, instruction->u.mvm.output_bytes, 0, 1);
-        return instruction->u.mvm.group < core->group_count &&
-               (instruction->u.mvm.windows <= 1 ||
-                instruction->u.mvm.windows <= LONGEST / core->cores->cost.mvm_cycles);
+    case PIM_OP_MVM: {
+        const struct pim_operands_mvm *o = &instruction->u.mvm;
+        spans[FIRST] = pieces(o->input_address, o->input_bytes, 0, 1);
+        spans[WRITE] = pieces(o->output_address, o->output_bytes, 0, 1);
+        return o->group < core->group_count &&
+               (o->windows <= 1 || o->windows <= LONGEST / core->cores->cost.mvm_cycles);
+    }
     case PIM_OP_ARRAY_WRITE:
         spans[FIRST] = pieces(instruction->u.array_write.source, instruction->u.array_write.bytes, 0, 1);
         return can_write(core, instruction);
-    case PIM_OP_LOCAL_VECTOR:
-        bytes = vector_bytes(instruction);
-        spans[FIRST] = pieces(instruction->u.local_vector.source, bytes, 0, 1);
+    case PIM_OP_LOCAL_VECTOR: {
+        const struct pim_operands_local_vector *o = &instruction->u.local_vector;
+        const uint64_t bytes = vector_bytes(instruction);
+        spans[FIRST] = pieces(o->source, bytes, 0, 1);
         if (pim_local_sources(instruction->detail) == 2)
-            spans[SECOND] = pieces(instruction->u.local_vector.second, bytes, 0, 1);
-        spans[WRITE] = pieces(instruction->u.local_vector.destination, bytes, 0, 1);
+            spans[SECOND] = pieces(o->second, bytes, 0, 1);
+        spans[WRITE] = pieces(o->destination, bytes, 0, 1);
         return configuration->vector_operations >> instruction->detail & 1;
+    }
     case PIM_OP_LOCAL_LOAD:
-    case PIM_OP_LOCAL_STORE:
+    case PIM_OP_LOCAL_STORE: {
+        const struct pim_operands_transfer *o = &instruction->u.transfer;
         spans[instruction->opcode == PIM_OP_LOCAL_LOAD ? WRITE : FIRST] =
-            pieces(instruction->u.transfer.local, instruction->u.transfer.bytes,
-                   instruction->u.transfer.bytes, instruction->u.transfer.count);
+            pieces(o->local, o->bytes, o->bytes, o->count);
         return inside_global(core, instruction);
-    case PIM_OP_LOCAL_COPY:
-        spans[FIRST] = pieces(instruction->u.local_copy.source, instruction->u.local_copy.bytes,
-                              instruction->u.local_copy.source_stride, instruction->u.local_copy.count);
-        spans[WRITE] = pieces(instruction->u.local_copy.destination, instruction->u.local_copy.bytes,
-                              instruction->u.local_copy.destination_stride, instruction->u.local_copy.count);
+    }
+    case PIM_OP_LOCAL_COPY: {
+        const struct pim_operands_local_copy *o = &instruction->u.local_copy;
+        spans[FIRST] = pieces(o->source, o->bytes, o->source_stride, o->count);
+        spans[WRITE] = pieces(o->destination, o->bytes, o->destination_stride, o->count);
         return true;
-    case PIM_OP_LOCAL_WRITE:
-        spans[WRITE] = pieces(instruction->u.local_write.destination, instruction->u.local_write.bytes,
-                              instruction->u.local_write.stride, instruction->u.local_write.count);
+    }
+    case PIM_OP_LOCAL_WRITE: {
+        const struct pim_operands_local_write *o = &instruction->u.local_write;
+        spans[WRITE] = pieces(o->destination, o->bytes, o->stride, o->count);
         return true;
+    }
     case PIM_OP_SEND:
     case PIM_OP_RECEIVE:
         spans[instruction->opcode == PIM_OP_RECEIVE ? WRITE : FIRST] =
             pieces(instruction->u.network.address, instruction->u.network.bytes, 0, 1);
-        return instruction->u.network.peer < core->cores->units.count && instruction->u.network.bytes > 0 &&
-               instruction->u.network.bytes <= configuration->local_bytes &&
-               instruction->u.network.address <= configuration->local_bytes;
+        return has_peer(core, instruction);
     default:
         return false;
     }
@@ -123,7 +134,7 @@ static inline bool find_spans(const struct pim_core *core, const struct pim_inst
 
 static inline uint64_t highest_of(const struct span spans[SPANS])
 {
-    return pim_later(spans[WRITE].end, pim_later(spans[FIRST].end, spans[SECOND].end));
+    return pim_larger(spans[WRITE].end, pim_larger(spans[FIRST].end, spans[SECOND].end));
 }
 
 /* Why an instruction cannot be executed: find_spans() says no, or the local memory ends before `highest`. */
@@ -133,9 +144,7 @@ static PIM_NOINLINE void refuse(struct pim_core *core, const struct pim_core_slo
     const struct pim_instruction *instruction = &slot->instruction;
     const uint64_t local_bytes = configuration->local_bytes;
     bool network = instruction->opcode == PIM_OP_SEND || instruction->opcode == PIM_OP_RECEIVE;
-    if (network &&
-        (instruction->u.network.peer >= core->cores->units.count || instruction->u.network.bytes == 0 ||
-         instruction->u.network.bytes > local_bytes || instruction->u.network.address > local_bytes)) {
+    if (network && !has_peer(core, instruction)) {
         pim_core_fail(core, slot,
                       "core %" PRIu32 " does not exist, or %" PRIu64 " bytes at address %" PRIu64
                       " are not in the local memory, which has %" PRIu64 " bytes",
@@ -196,7 +205,7 @@ bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
         return false;
     }
     uint64_t *most = &core->unit.result.buffer_high_water[PIM_BUFFER_INPUT];
-    *most = pim_later(*most, highest);
+    *most = pim_larger(*most, highest);
     slot->write = range_of(spans[WRITE]);
     slot->read[0] = range_of(spans[FIRST]);
     slot->read[1] = range_of(spans[SECOND]);
@@ -227,7 +236,7 @@ uint64_t pim_core_port(struct pim_core *core, uint64_t cycle, uint64_t bytes, bo
         return cycle;
     uint64_t beats = pim_beats_of(bytes, local->width);
     uint64_t cycles = write ? local->write_cycles : local->read_cycles;
-    uint64_t begin = pim_later(cycle, core->port);
+    uint64_t begin = pim_larger(cycle, core->port);
     uint64_t end = begin + beats * cycles;
     core->port = end;
     if (local->pipelined) {
@@ -311,7 +320,7 @@ void pim_core_ask_global(struct pim_core *core, struct pim_core_slot *slot, bool
 {
     const struct pim_beats *global = &core->cores->configuration.global;
     const struct pim_instruction *instruction = &slot->instruction;
-    uint64_t bytes = (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count;
+    uint64_t bytes = pim_core_transfer_bytes(instruction);
     uint64_t beats =
         instruction->u.transfer.stride == instruction->u.transfer.bytes || instruction->u.transfer.count == 1
             ? pim_beats_of(bytes, global->width)
@@ -341,9 +350,8 @@ static void start_memory(struct pim_core *core, struct pim_core_slot *slot, uint
         pim_core_ask_global(core, slot, false);
         return;
     case PIM_OP_LOCAL_STORE:
-        at = pim_core_port(core, now, (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count,
-                           false);
-        core->memory_free = pim_later(at, now + 1);
+        at = pim_core_port(core, now, pim_core_transfer_bytes(instruction), false);
+        core->memory_free = pim_larger(at, now + 1);
         pim_core_enter(core, core->memory_free, PIM_STEP_GLOBAL, slot, 0);
         return;
     case PIM_OP_LOCAL_COPY: {
@@ -434,8 +442,7 @@ void pim_core_memory_served(struct pim_cores *cores, const struct pim_core_reque
     struct pim_core_slot *slot = request->slot;
     core->outside--;
     if (request->kind == PIM_REQUEST_READ) {
-        pim_core_enter(core, end, PIM_STEP_WRITE, slot,
-                       (uint64_t)slot->instruction.u.transfer.bytes * slot->instruction.u.transfer.count);
+        pim_core_enter(core, end, PIM_STEP_WRITE, slot, pim_core_transfer_bytes(&slot->instruction));
         return;
     }
     pim_core_set_end(slot, end);

@@ -59,10 +59,10 @@ static void end_access(struct transfer *transfer)
     if (--transfer->open > 0)
         return;
     const pim_time logic = cores->configuration.logic_period;
-    if (pim_unit_in_time(pim_units_at(&cores->units, 0), transfer->completed, period_of(memory))) {
+    if (pim_unit_in_time(pim_units_at(&cores->units, 0), 0, transfer->completed, period_of(memory))) {
         const pim_time data = transfer->completed * period_of(memory);
-        const uint64_t end = data / logic + (data % logic != 0);
-        pim_core_memory_served(cores, &transfer->request, end, pim_later(end, pim_core_now(cores) + 1));
+        const uint64_t end = pim_divide_up(data, logic);
+        pim_core_memory_served(cores, &transfer->request, end, pim_larger(end, pim_core_now(cores) + 1));
     }
     pim_pool_give(&memory->transfers, transfer);
 }
@@ -71,7 +71,7 @@ static void served(void *context, uint64_t request, uint64_t completed)
 {
     struct transfer *transfer = (struct transfer *)(uintptr_t)request;
     (void)context;
-    transfer->completed = pim_later(transfer->completed, completed);
+    transfer->completed = pim_larger(transfer->completed, completed);
     end_access(transfer);
 }
 

@@ -61,14 +61,10 @@ static uint64_t announcement(const struct pim_core *receiver, const struct pim_c
         return configuration->link_cycles * pim_core_link_hops(receiver->cores, sender->chip, receiver->chip);
     if (configuration->interconnect != PIM_INTERCONNECT_MESH)
         return 1;
-    uint32_t width = configuration->width;
-    uint32_t x[] = {receiver->unit.id % width, sender->unit.id % width},
-             y[] = {receiver->unit.id / width, sender->unit.id / width};
-    uint64_t routers =
-        1 + (uint64_t)(x[0] > x[1] ? x[0] - x[1] : x[1] - x[0]) + (y[0] > y[1] ? y[0] - y[1] : y[1] - y[0]);
+    uint64_t routers = 1 + pim_core_hops(receiver, sender);
     pim_time ticks = (configuration->zero_load.fixed + routers * configuration->zero_load.per_router) *
                      configuration->zero_load.period;
-    return ticks / configuration->logic_period + (ticks % configuration->logic_period != 0);
+    return pim_divide_up(ticks, configuration->logic_period);
 }
 
 /* A send and its receive have met: the receiver's engine works from now on. */
@@ -314,11 +310,8 @@ void pim_core_message_served(struct pim_cores *cores, const struct pim_core_requ
     struct pim_core_message *message = packet->message;
     bool shared = cores->configuration.interconnect == PIM_INTERCONNECT_SHARED_MEMORY &&
                   pim_core_at(cores, message->source)->chip == pim_core_at(cores, message->destination)->chip;
-    if (end > cores->cycle_last) {
-        pim_unit_fail(pim_units_at(&cores->units, message->source),
-                      "the run goes on for longer than times can be counted");
+    if (!pim_core_in_time(pim_core_at(cores, message->source), end))
         return;
-    }
     pim_kernel_schedule_at(cores->units.kernel, end * cores->configuration.logic_period, PIM_PHASE_MEMORY,
                            shared && request->kind == PIM_REQUEST_MOVE ? read_shared : pim_core_come, packet);
     if (request->kind == PIM_REQUEST_MOVE)

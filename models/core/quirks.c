@@ -45,7 +45,7 @@ void pim_core_nn_fetched(struct pim_core *core, struct pim_core_slot *slot, uint
     enum { FIRST_DISPATCH = 2, SET_WIDTHS = 1 };
     if (core->nn_front == 0)
         core->nn_front = FIRST_DISPATCH + SET_WIDTHS;
-    core->nn_front = pim_later(core->nn_front, now) + scalars(&slot->instruction) + 1;
+    core->nn_front = pim_larger(core->nn_front, now) + scalars(&slot->instruction) + 1;
     slot->nn_ready = core->nn_front;
     if (core->nn_next < slot->sequence && core->unknown == 1)
         core->nn_next = slot->sequence; /* what stands between is no instruction of an engine */
@@ -65,12 +65,12 @@ uint64_t pim_core_nn_available(const struct pim_core *core, const struct pim_cor
         return PIM_CYCLE_UNKNOWN;
     uint64_t at = slot->nn_ready;
     if (core->nn_last > 0)
-        at = pim_later(at, core->nn_last + 1);
+        at = pim_larger(at, core->nn_last + 1);
     if (slot->ready > 0)
-        at = pim_later(at, slot->ready + 1); /* an earlier one that conflicted was committed then */
+        at = pim_larger(at, slot->ready + 1); /* an earlier one that conflicted was committed then */
     if (slot->engine == PIM_ENGINE_MATRIX)
-        return pim_later(at + 1, core->groups[pim_core_group_of(slot)].free);
-    return pim_later(at, slot->engine == PIM_ENGINE_VECTOR ? core->vector_free : core->nn_transfer);
+        return pim_larger(at + 1, core->groups[pim_core_group_of(slot)].free);
+    return pim_larger(at, slot->engine == PIM_ENGINE_VECTOR ? core->vector_free : core->nn_transfer);
 }
 
 static uint64_t flits_of(const struct pim_core *core, uint64_t bytes)
@@ -82,12 +82,7 @@ static uint64_t flits_of(const struct pim_core *core, uint64_t bytes)
 static uint64_t flight(const struct pim_core *from, const struct pim_core *to, uint64_t flits)
 {
     const struct pim_cores_configuration *configuration = &from->cores->configuration;
-    uint32_t width = configuration->width;
-    uint32_t x[] = {from->unit.id % width, to->unit.id % width},
-             y[] = {from->unit.id / width, to->unit.id / width};
-    uint64_t hops =
-        (uint64_t)(x[0] > x[1] ? x[0] - x[1] : x[1] - x[0]) + (y[0] > y[1] ? y[0] - y[1] : y[1] - y[0]);
-    return flits * (configuration->nn_flit_cycles + configuration->nn_hop_cycles * hops);
+    return flits * (configuration->nn_flit_cycles + configuration->nn_hop_cycles * pim_core_hops(from, to));
 }
 
 /* Send and receive have both been reached: leave is on its way to the sender. */
@@ -102,7 +97,7 @@ static void grant(struct pim_core *sender, struct pim_core_slot *send, struct pi
     if (!pim_core_meet(send->message, receive, now))
         return;
     uint64_t asked = send->started + way;
-    pim_core_enter(sender, pim_later(asked, receive->started) + way, PIM_STEP_GRANTED, send, 0);
+    pim_core_enter(sender, pim_larger(asked, receive->started) + way, PIM_STEP_GRANTED, send, 0);
 }
 
 static void start_transfer(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
@@ -117,7 +112,7 @@ static void start_transfer(struct pim_core *core, struct pim_core_slot *slot, ui
         pim_core_enter(core, now + core->cores->configuration.nn_memory_cycles, PIM_STEP_ASK, slot, 0);
         break;
     case PIM_OP_LOCAL_STORE:
-        bytes = (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count;
+        bytes = pim_core_transfer_bytes(instruction);
         PIM_ADD_ACTION(core, interconnect_flits, flits_of(core, bytes));
         pim_core_enter(core,
                        pim_core_port(core, now, bytes, false) +

@@ -1,9 +1,7 @@
 /* Servers that cores share: the global memory of a chip, its bus or shared memory, its ports. Rule 7 of
  * cores.h: first come, first served; requests of one cycle by core number. */
 #include "models/core/cores_internal.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "sim/arena.h"
 
 /* Last in its tick: every request of the cycle is there. */
 static void serve(struct pim_kernel *kernel, void *context)
@@ -27,24 +25,16 @@ static void serve(struct pim_kernel *kernel, void *context)
             server->taken(cores, request);
             continue;
         }
-        server->free = pim_later(server->free, now) + request->cycles;
+        server->free = pim_larger(server->free, now) + request->cycles;
         uint64_t end = server->free + request->latency;
-        server->served(cores, request, pim_later(server->free, now + 1), pim_later(end, now + 1));
+        server->served(cores, request, pim_larger(server->free, now + 1), pim_larger(end, now + 1));
     }
 }
 
 void pim_core_server_ask(struct pim_core_server *server, const struct pim_core_request *request)
 {
-    if (server->count == server->capacity) {
-        uint32_t capacity = server->capacity ? 2 * server->capacity : 16;
-        struct pim_core_request *grown = realloc(server->pending, capacity * sizeof *grown);
-        if (!grown) {
-            fprintf(stderr, "pimsim: out of memory for the requests of a chip\n");
-            _Exit(1);
-        }
-        server->pending = grown;
-        server->capacity = capacity;
-    }
+    server->pending =
+        pim_array_require(server->pending, &server->room, server->count + (size_t)1, sizeof *request);
     server->pending[server->count++] = *request;
     if (server->count == 1)
         pim_kernel_schedule(server->cores->units.kernel, 0, PIM_PHASE_UNIT, serve, server);

@@ -21,14 +21,8 @@ void pim_core_wake_at(struct pim_core *core, uint64_t cycle)
     if (cycle >= core->wake)
         return;
     struct pim_cores *cores = core->cores;
-    if (cycle > cores->cycle_last) {
-        pim_unit_fail(&core->unit,
-                      "the run goes on after cycle %" PRIu64
-                      ", beyond which times cannot be counted: shorten the trace, or choose clocks "
-                      "with a larger common divisor",
-                      cores->cycle_last);
+    if (!pim_core_in_time(core, cycle))
         return;
-    }
     core->wake = cycle;
     pim_kernel_schedule_at(cores->units.kernel, cycle * cores->configuration.logic_period, PIM_PHASE_ENGINE,
                            pim_core_wake, core);
@@ -80,7 +74,7 @@ static PIM_NOINLINE uint64_t search_conflicts(struct pim_core *core, struct pim_
 {
     const uint64_t stop = slot->sequence;
     const bool bytes_alone = slot->bytes_alone;
-    uint64_t sequence = pim_later(slot->checked, core->unit.oldest);
+    uint64_t sequence = pim_larger(slot->checked, core->unit.oldest);
     const struct pim_core_lines *theirs = &core->lines[sequence & core->mask];
     const struct pim_core_lines *mine = theirs + (stop - sequence);
     const uint64_t writes = mine->writes, touches = mine->reads | writes;
@@ -120,7 +114,7 @@ void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle)
 {
     struct pim_core *core = slot->core;
     struct pim_cores *cores = core->cores;
-    uint64_t done = pim_later(cycle, slot->started + 1);
+    uint64_t done = pim_larger(cycle, slot->started + 1);
     if (cores->configuration.nn)
         done = cycle + (slot->instruction.opcode == PIM_OP_LOCAL_STORE ? 2 : 1); /* commit */
     assert(slot->done == PIM_CYCLE_UNKNOWN && core->queue[slot->engine].unknown > 0 && core->unknown > 0);
@@ -128,13 +122,13 @@ void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle)
     core->unknown--;
     core->queue[slot->engine].unknown--;
     uint64_t *busy = &core->busy[pim_class_of_engine(slot->engine)];
-    *busy = pim_later(*busy, done);
+    *busy = pim_larger(*busy, done);
     for (uint32_t left = core->blocked; left; left &= left - 1) {
         unsigned engine = (unsigned)__builtin_ctz(left);
         if (core->queue[engine].blocker == slot)
             core->blocked &= ~(1u << engine);
     }
-    core->latest = pim_later(core->latest, done);
+    core->latest = pim_larger(core->latest, done);
     if (cores->configuration.nn)
         pim_core_nn_ended(core, slot);
     pim_unit_observe(&core->unit, &slot->instruction, slot->started * cores->units.period,
@@ -181,7 +175,7 @@ static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
             core->ready = now;
             return false;
         }
-        at = pim_later(at, pim_core_available(core, slot, now));
+        at = pim_larger(at, pim_core_available(core, slot, now));
         const struct pim_core_slot *holder = at == PIM_CYCLE_UNKNOWN ? holder_of(core, slot) : NULL;
         if (holder)
             block(core, engine, holder);

@@ -1,6 +1,7 @@
 /* Start and completion of matrix, vector, memory, send and receive instructions. Rules: node.h,
  * docs/models/node.md. */
 #include "models/node/node_internal.h"
+#include "traces/counts.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -13,8 +14,8 @@ static void show(struct pim_node *node, enum pim_engine engine, uint8_t otherwis
     if (!busy && engine == PIM_ENGINE_RECEIVE && node->queue[engine].in_flight > 0)
         otherwise = PIM_STATE_WAIT + PIM_WAIT_PEER; /* open receives, and no sender has begun */
     uint8_t state = busy ? PIM_STATE_BUSY : otherwise;
-    if (node->states.state[engine] != state)
-        pim_states_set(&node->unit, &node->states, engine, state);
+    if (node->unit.states.state[engine] != state)
+        pim_states_set(&node->unit, engine, state);
 }
 
 struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot *slot)
@@ -55,180 +56,145 @@ static void started(struct pim_node *node, enum pim_engine engine, struct pim_sl
     slot->started = at;
 }
 
-static void schedule_end(struct pim_node *node, struct pim_slot *slot, pim_time end, pim_handler *handler)
-{
-    struct pim_kernel *kernel = node->array->units.kernel;
-    /* An instruction takes one tick at least: the ENGINE phase of this tick may be over. */
-    pim_time delay = end - pim_kernel_now(kernel);
-    pim_kernel_schedule(kernel, delay ? delay : 1, PIM_PHASE_ENGINE, handler, slot);
-}
-
 /* --- buffer space --- */
 
 /*
  * What an instruction gives back at its end must be there at its start, beside what others under way give
  * back: a trace that gives back more than it took is refused.
  */
-static bool can_give_back(struct pim_node *node, const struct pim_slot *slot, unsigned buffer, uint64_t bytes)
+static PIM_ALWAYS_INLINE bool can_give_back(struct pim_node *node, const struct pim_slot *slot,
+                                            const struct pim_space *space)
 {
-    uint64_t held = node->buffer[buffer].taken - node->promised[buffer];
-    if (bytes <= held)
-        return true;
-    pim_node_fail(node, slot,
-                  "gives back %" PRIu64 " bytes of the %s buffer, which holds %" PRIu64
-                  " bytes that are not given back yet",
-                  bytes, pim_buffer_name(buffer), held);
-    return false;
-}
-
-static void give_back(struct pim_node *node, unsigned buffer, uint64_t bytes)
-{
-    pim_buffer_give(&node->buffer[buffer], bytes);
-    node->promised[buffer] -= bytes;
-}
-
-/* Takes `bytes` of a buffer for `slot`; false when there is no space now, or never (which is an error). */
-static bool take_buffer(struct pim_node *node, const struct pim_slot *slot, unsigned buffer, uint64_t bytes)
-{
-    struct pim_buffer_space *space = &node->buffer[buffer];
-    uint64_t capacity = node->array->configuration.buffer_bytes[buffer];
-    if (bytes > capacity) {
-        pim_node_fail(node, slot, "needs %" PRIu64 " bytes of the %s buffer, which has %" PRIu64, bytes,
-                      pim_buffer_name(buffer), capacity);
+    for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++) {
+        uint64_t held = node->buffer[buffer].taken - node->promised[buffer];
+        if (space->bytes[buffer] <= held)
+            continue;
+        pim_node_fail(node, slot,
+                      "gives back %" PRIu64 " bytes of the %s buffer, which holds %" PRIu64
+                      " bytes that are not given back yet",
+                      space->bytes[buffer], pim_buffer_name(buffer), held);
         return false;
     }
-    if (!pim_buffer_fits(space, bytes))
-        return false;
-    pim_buffer_take(space, bytes);
     return true;
 }
 
-/* --- matrix --- */
-
-/* What the input of a product takes of its buffer: windows of a convolution overlap there. */
-static uint64_t input_bytes(const struct pim_instruction *instruction)
+/* Takes what the instruction needs of a buffer, one at most; false when there is no space now, or never:
+ * that is an error. */
+static PIM_ALWAYS_INLINE bool take_space(struct pim_node *node, const struct pim_slot *slot)
 {
-    uint32_t window = instruction->u.matrix.window, bits = instruction->u.matrix.input_bits;
-    return window ? pim_buffer_tile_bytes(window, 1, bits)
-                  : pim_buffer_tile_bytes(instruction->u.matrix.m, instruction->u.matrix.k, bits);
+    const struct pim_node_configuration *configuration = &node->array->configuration;
+    enum pim_buffer buffer;
+    uint64_t bytes = pim_space_taken(&slot->instruction, configuration->pe.accumulator_bits, &buffer);
+    if (buffer == PIM_BUFFER_NONE)
+        return true;
+    if (bytes > configuration->buffer_bytes[buffer]) {
+        pim_node_fail(node, slot, "needs %" PRIu64 " bytes of the %s buffer, which has %" PRIu64, bytes,
+                      pim_buffer_name(buffer), configuration->buffer_bytes[buffer]);
+        return false;
+    }
+    if (!pim_buffer_fits(&node->buffer[buffer], bytes))
+        return false;
+    pim_buffer_take(&node->buffer[buffer], bytes);
+    return true;
 }
 
-static void matrix_ended(struct pim_kernel *kernel, void *context)
+static PIM_ALWAYS_INLINE void promise(struct pim_node *node, const struct pim_space *space)
+{
+    for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
+        node->promised[buffer] += space->bytes[buffer];
+}
+
+static void ended(struct pim_kernel *kernel, void *context)
 {
     (void)kernel;
     struct pim_slot *slot = context;
     struct pim_node *node = slot->node;
-    const struct pim_instruction *instruction = &slot->instruction;
-    uint64_t n = instruction->u.matrix.n, k = instruction->u.matrix.k;
-    if (instruction->detail & PIM_MATRIX_RELEASE_INPUT)
-        give_back(node, PIM_BUFFER_INPUT, input_bytes(instruction));
-    if (instruction->detail & PIM_MATRIX_RELEASE_WEIGHT)
-        give_back(node, PIM_BUFFER_WEIGHT, pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits));
-    pim_engine_ended(slot, PIM_ENGINE_MATRIX);
+    const struct pim_space space = pim_space_given(&slot->instruction);
+    for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
+        if (space.bytes[buffer] > 0) {
+            pim_buffer_give(&node->buffer[buffer], space.bytes[buffer]);
+            node->promised[buffer] -= space.bytes[buffer];
+        }
+    pim_engine_ended(slot, pim_opcode_engine(slot->instruction.opcode));
+}
+
+/* --- matrix and vector --- */
+
+/* The engine works for `cycles` from its next edge on; false when that is beyond the end of time. */
+static PIM_ALWAYS_INLINE bool work(struct pim_node *node, enum pim_engine engine, struct pim_slot *slot,
+                                   uint64_t cycles)
+{
+    struct pim_kernel *kernel = node->array->units.kernel;
+    const pim_time period = node->array->configuration.logic_period, now = pim_kernel_now(kernel);
+    const pim_time at = pim_edge(now, period);
+    if (!pim_unit_in_time_at(&node->unit, slot->sequence, slot->instruction.opcode, at, cycles, period))
+        return false;
+    started(node, engine, slot, at);
+    /* An instruction takes one tick at least: the ENGINE phase of this tick may be over. */
+    const pim_time delay = at + cycles * period - now;
+    pim_kernel_schedule(kernel, delay ? delay : 1, PIM_PHASE_ENGINE, ended, slot);
+    return true;
 }
 
 static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
 {
-    const struct pim_node_configuration *configuration = &node->array->configuration;
-    const struct pim_instruction *instruction = &slot->instruction;
-    uint64_t m = instruction->u.matrix.m, n = instruction->u.matrix.n, k = instruction->u.matrix.k;
+    const struct pim_operands_matrix *o = &slot->instruction.u.matrix;
+    const bool accumulates = (slot->instruction.detail & PIM_MATRIX_ACCUMULATE) != 0;
+    const struct pim_space space = pim_space_given(&slot->instruction);
     struct pim_error problem;
-    if (pim_pe_check_matrix(instruction->u.matrix.m, instruction->u.matrix.n, instruction->u.matrix.k,
-                            instruction->u.matrix.input_bits, instruction->u.matrix.weight_bits,
-                            &problem) != PIM_OK) {
+    struct pim_pe_cost cost;
+    if (pim_pe_check_matrix(o->m, o->n, o->k, o->input_bits, o->weight_bits, &problem) != PIM_OK) {
         pim_node_fail(node, slot, "%s", problem.text);
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     }
-    uint64_t input = instruction->detail & PIM_MATRIX_RELEASE_INPUT ? input_bytes(instruction) : 0;
-    uint64_t weight = instruction->detail & PIM_MATRIX_RELEASE_WEIGHT
-                          ? pim_buffer_tile_bytes(k, n, instruction->u.matrix.weight_bits)
-                          : 0;
-    if (!can_give_back(node, slot, PIM_BUFFER_INPUT, input) ||
-        !can_give_back(node, slot, PIM_BUFFER_WEIGHT, weight))
+    if (!can_give_back(node, slot, &space) || !take_space(node, slot))
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
-    if (instruction->detail & PIM_MATRIX_OPEN_OUTPUT &&
-        !take_buffer(node, slot, PIM_BUFFER_OUTPUT,
-                     pim_buffer_tile_bytes(m, n, configuration->pe.accumulator_bits)))
-        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
-    struct pim_pe_cost cost;
-    pim_pe_matrix(&configuration->pe, instruction->u.matrix.m, instruction->u.matrix.n,
-                  instruction->u.matrix.k, instruction->u.matrix.input_bits,
-                  instruction->u.matrix.weight_bits, (instruction->detail & PIM_MATRIX_ACCUMULATE) != 0,
-                  &cost);
-    pim_time at = pim_edge(pim_kernel_now(node->array->units.kernel), configuration->logic_period);
-    if (!pim_node_in_time(node, slot, at, cost.cycles, configuration->logic_period))
+    pim_pe_matrix(&node->array->configuration.pe, o->m, o->n, o->k, o->input_bits, o->weight_bits,
+                  accumulates, &cost);
+    if (!work(node, PIM_ENGINE_MATRIX, slot, cost.cycles))
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
-    node->promised[PIM_BUFFER_INPUT] += input;
-    node->promised[PIM_BUFFER_WEIGHT] += weight;
+    promise(node, &space);
     PIM_ADD_ACTION(node, macs, cost.macs);
     PIM_ADD_ACTION(node, sram_bits,
                    8 * (cost.input_bytes_read + cost.weight_bytes_read + cost.output_bytes_read +
                         cost.output_bytes_written));
-    started(node, PIM_ENGINE_MATRIX, slot, at);
-    schedule_end(node, slot, at + cost.cycles * configuration->logic_period, matrix_ended);
     return PIM_STATE_BUSY;
-}
-
-/* --- vector --- */
-
-static void vector_ended(struct pim_kernel *kernel, void *context)
-{
-    (void)kernel;
-    struct pim_slot *slot = context;
-    give_back(slot->node, PIM_BUFFER_OUTPUT, slot->instruction.u.vector.release);
-    pim_engine_ended(slot, PIM_ENGINE_VECTOR);
 }
 
 /* Each pass reads its operands and the last writes results, of `bits` each (docs/models/acu.md); where the
  * operation gives back partial sums, its first reading is that of the sums in their full width. */
 static uint64_t vector_sram_bits(const struct pim_instruction *instruction, const struct pim_acu_cost *cost)
 {
-    uint64_t bits = instruction->u.vector.bits, release = instruction->u.vector.release;
+    const struct pim_operands_vector *o = &instruction->u.vector;
     uint64_t narrow = cost->elements_read + cost->elements_written;
-    if (release > 0)
-        narrow -= (uint64_t)instruction->u.vector.rows * instruction->u.vector.elements;
-    return narrow * bits + 8 * release;
+    if (o->release > 0)
+        narrow -= (uint64_t)o->rows * o->elements;
+    return narrow * o->bits + 8 * (uint64_t)o->release;
 }
 
 static uint8_t start_vector(struct pim_node *node, struct pim_slot *slot)
 {
-    const struct pim_node_configuration *configuration = &node->array->configuration;
     const struct pim_instruction *instruction = &slot->instruction;
-    uint64_t release = instruction->u.vector.release;
-    if (!can_give_back(node, slot, PIM_BUFFER_OUTPUT, release))
-        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    const struct pim_operands_vector *o = &instruction->u.vector;
+    const struct pim_space space = pim_space_given(instruction);
     struct pim_error problem;
-    if (pim_acu_check_vector(instruction->detail, instruction->u.vector.rows, instruction->u.vector.elements,
-                             &problem) != PIM_OK) {
+    struct pim_acu_cost cost;
+    if (!can_give_back(node, slot, &space))
+        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    if (pim_acu_check_vector(instruction->detail, o->rows, o->elements, &problem) != PIM_OK) {
         pim_node_fail(node, slot, "%s", problem.text);
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     }
-    struct pim_acu_cost cost;
-    pim_acu_vector(&configuration->acu, instruction->detail, instruction->u.vector.rows,
-                   instruction->u.vector.elements, &cost);
-    pim_time at = pim_edge(pim_kernel_now(node->array->units.kernel), configuration->logic_period);
-    if (!pim_node_in_time(node, slot, at, cost.cycles, configuration->logic_period))
+    pim_acu_vector(&node->array->configuration.acu, instruction->detail, o->rows, o->elements, &cost);
+    if (!work(node, PIM_ENGINE_VECTOR, slot, cost.cycles))
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
-    node->promised[PIM_BUFFER_OUTPUT] += release;
+    promise(node, &space);
     PIM_ADD_ACTION(node, acu_operations, cost.operations);
     PIM_ADD_ACTION(node, sram_bits, vector_sram_bits(instruction, &cost));
-    started(node, PIM_ENGINE_VECTOR, slot, at);
-    schedule_end(node, slot, at + cost.cycles * configuration->logic_period, vector_ended);
     return PIM_STATE_BUSY;
 }
 
 /* --- memory --- */
-
-static void memory_ended(struct pim_kernel *kernel, void *context)
-{
-    (void)kernel;
-    struct pim_slot *slot = context;
-    const struct pim_instruction *instruction = &slot->instruction;
-    if (instruction->opcode == PIM_OP_STORE && instruction->detail != PIM_BUFFER_NONE)
-        give_back(slot->node, instruction->detail,
-                  (uint64_t)instruction->u.memory.bytes * instruction->u.memory.count);
-    pim_engine_ended(slot, PIM_ENGINE_MEMORY);
-}
 
 /* True when address .. address + (count - 1) * stride + bytes lies inside the node's memory. */
 static bool inside_memory(const struct pim_node *node, uint64_t address, uint64_t bytes, uint64_t stride,
@@ -251,7 +217,8 @@ static uint8_t start_memory(struct pim_node *node, struct pim_slot *slot)
                               .stride = instruction->u.memory.stride,
                               .count = instruction->u.memory.count,
                               .write = instruction->opcode == PIM_OP_STORE};
-    uint64_t bytes = (uint64_t)burst.bytes * burst.count;
+    const struct pim_space space = pim_space_given(instruction);
+    uint64_t bytes = pim_memory_bytes(instruction);
     if (!inside_memory(node, burst.address, burst.bytes, burst.stride, burst.count)) {
         pim_node_fail(node, slot,
                       "%" PRIu32 " pieces of %" PRIu32 " bytes from address %" PRIu64
@@ -259,20 +226,16 @@ static uint8_t start_memory(struct pim_node *node, struct pim_slot *slot)
                       burst.count, burst.bytes, burst.address);
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
     }
-    if (instruction->detail != PIM_BUFFER_NONE) {
-        if (burst.write ? !can_give_back(node, slot, instruction->detail, bytes)
-                        : !take_buffer(node, slot, instruction->detail, bytes))
-            return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
-        if (burst.write)
-            node->promised[instruction->detail] += bytes;
-    }
+    if (!can_give_back(node, slot, &space) || !take_space(node, slot))
+        return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
+    promise(node, &space);
     PIM_ADD_ACTION(node, sram_bits, 8 * bytes);
     if (burst.write)
         PIM_ADD_BYTES(node, bytes_stored, bytes);
     else
         PIM_ADD_BYTES(node, bytes_loaded, bytes);
     started(node, PIM_ENGINE_MEMORY, slot, pim_kernel_now(node->array->units.kernel));
-    pim_port_submit(node, PIM_PORT_MEMORY, &burst, memory_ended, slot);
+    pim_port_submit(node, PIM_PORT_MEMORY, &burst, ended, slot);
     return PIM_STATE_BUSY;
 }
 
@@ -322,19 +285,12 @@ static uint8_t start_receive(struct pim_node *node, struct pim_slot *slot)
 /* True when the engine's hardware can take another instruction. */
 static bool available(const struct pim_node *node, enum pim_engine engine)
 {
-    switch (engine) {
-    case PIM_ENGINE_MEMORY:
+    if (engine == PIM_ENGINE_MEMORY)
         return !node->port.request[PIM_PORT_MEMORY].active;
-    case PIM_ENGINE_SEND:
+    if (engine == PIM_ENGINE_SEND)
         return node->interface.sending == NULL;
-    case PIM_ENGINE_RECEIVE:
+    if (engine == PIM_ENGINE_RECEIVE)
         return node->interface.posted_count < node->array->configuration.posted_receives;
-    case PIM_ENGINE_MATRIX:
-    case PIM_ENGINE_VECTOR:
-    case PIM_ENGINE_CONTROL:
-    case PIM_ENGINES:
-        break;
-    }
     return node->queue[engine].in_flight == 0;
 }
 

@@ -113,7 +113,7 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
         return;
     }
     pim_bank_access(&port->bank, &part, now / configuration->memory_period, &times);
-    if (!pim_unit_in_time(&node->unit, times.last_data, configuration->memory_period))
+    if (!pim_unit_in_time(&node->unit, 0, times.last_data, configuration->memory_period))
         return;
     port->free_at = times.next * configuration->memory_period;
     if (last) {
@@ -139,17 +139,19 @@ void pim_port_submit(struct pim_node *node, enum pim_port_client client, const s
     schedule(node);
 }
 
+struct pim_bank_counters pim_port_counters(const struct pim_memory_port *port)
+{
+    struct pim_bank_counters counters = port->counters;
+    if (!port->memory)
+        pim_bank_read_counters(&port->bank, &counters);
+    return counters;
+}
+
 void pim_port_attribute(struct pim_unit *unit)
 {
     struct pim_node *node = (struct pim_node *)unit;
-    struct pim_memory_port *port = &node->port;
-    struct pim_bank_counters counters;
-    if (port->memory)
-        counters = port->counters;
-    else
-        pim_bank_read_counters(&port->bank, &counters);
-    const struct pim_bank_counters *now = &counters;
-    struct pim_bank_counters *seen = &port->seen;
+    const struct pim_bank_counters counters = pim_port_counters(&node->port), *now = &counters;
+    struct pim_bank_counters *seen = &node->port.seen;
     struct pim_phase_result *phase = unit->sums;
     pim_time period = node->array->configuration.memory_period;
     phase->dram_row += (now->row_cycles - seen->row_cycles) * period;

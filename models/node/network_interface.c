@@ -23,9 +23,9 @@
  *     posted_receives x receive_packets of them. A receive is complete when its last byte is written.
  */
 #include "models/node/node_internal.h"
+#include "sim/arena.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 static struct pim_packet *new_packet(struct pim_node *node, struct pim_slot *slot, uint32_t kind)
 {
@@ -71,6 +71,17 @@ static struct pim_packet *packet_of(uint64_t value)
 {
     return (
         struct pim_packet *)(uintptr_t)value; // NOLINT(performance-no-int-to-ptr): our own pointer comes back
+}
+
+/* The memory access of a packet: its part of the message of `slot`. */
+static void submit(struct pim_node *node, struct pim_packet *packet, enum pim_port_client client,
+                   const struct pim_slot *slot, pim_handler *handler)
+{
+    const struct pim_burst burst = {.address = slot->instruction.u.network.address + packet->offset,
+                                    .bytes = packet->bytes,
+                                    .count = 1,
+                                    .write = client == PIM_PORT_RECEIVE};
+    pim_port_submit(node, client, &burst, handler, packet);
 }
 
 /* --- sending --- */
@@ -166,13 +177,16 @@ static void pump(struct pim_node *node)
             inject(packet);
             continue;
         }
-        struct pim_burst burst = {.address = slot->instruction.u.network.address + packet->offset,
-                                  .bytes = packet->bytes,
-                                  .stride = 0,
-                                  .count = 1,
-                                  .write = false};
-        pim_port_submit(node, PIM_PORT_SEND, &burst, packet_read, packet);
+        submit(node, packet, PIM_PORT_SEND, slot, packet_read);
     }
+}
+
+/* The same, and when all of a message has been asked for the next send may start. */
+static void pump_on(struct pim_node *node)
+{
+    pump(node);
+    if (!node->interface.sending)
+        pim_node_advance_engine(node, PIM_ENGINE_SEND);
 }
 
 void pim_interface_send(struct pim_node *node, struct pim_slot *slot)
@@ -247,23 +261,15 @@ static void submit_write(struct pim_node *node)
     if (!packet || node->port.request[PIM_PORT_RECEIVE].active)
         return;
     interface->write_head = packet->next;
-    struct pim_burst burst = {.address = packet->receive->instruction.u.network.address + packet->offset,
-                              .bytes = packet->bytes,
-                              .stride = 0,
-                              .count = 1,
-                              .write = true};
-    pim_port_submit(node, PIM_PORT_RECEIVE, &burst, packet_written, packet);
+    submit(node, packet, PIM_PORT_RECEIVE, packet->receive, packet_written);
 }
 
 void pim_interface_served(struct pim_node *node, enum pim_port_client client)
 {
-    if (client == PIM_PORT_SEND) {
-        pump(node);
-        if (!node->interface.sending)
-            pim_node_advance_engine(node, PIM_ENGINE_SEND); /* the next send may start */
-    } else {
+    if (client == PIM_PORT_SEND)
+        pump_on(node);
+    else
         submit_write(node);
-    }
 }
 
 /* Grants the sender one packet more, if the message has more packets than it was granted. */
@@ -302,7 +308,7 @@ static void packet_written(struct pim_kernel *kernel, void *context)
     interface->posted_count--;
     for (; i < interface->posted_count; i++)
         interface->posted[i] = interface->posted[i + 1];
-    pim_node_account_now(node);
+    pim_states_account_now(&node->unit);
     interface->begun--;
     pim_engine_ended(slot, PIM_ENGINE_RECEIVE);
 }
@@ -316,7 +322,7 @@ static void accept_data(struct pim_node *node, struct pim_packet *packet)
     if (!slot->begun) {
         slot->begun = true;
         interface->begun++;
-        pim_states_set(&node->unit, &node->states, PIM_ENGINE_RECEIVE, PIM_STATE_BUSY);
+        pim_states_set(&node->unit, PIM_ENGINE_RECEIVE, PIM_STATE_BUSY);
     }
     PIM_ADD_BYTES(node, bytes_received, packet->bytes);
     packet->next = NULL;
@@ -333,16 +339,13 @@ static void accept_data(struct pim_node *node, struct pim_packet *packet)
 static void accept_announcement(struct pim_node *node, struct pim_packet *packet)
 {
     struct pim_network_interface *interface = &node->interface;
-    if (interface->announcement_count == interface->announcement_capacity) {
-        uint32_t capacity = interface->announcement_capacity ? 2 * interface->announcement_capacity : 8;
-        struct pim_announcement *more = realloc(interface->announcements, (size_t)capacity * sizeof *more);
-        if (!more) {
-            pim_units_exhausted(&node->array->units, "announcements");
-            return;
-        }
-        interface->announcements = more;
-        interface->announcement_capacity = capacity;
+    struct pim_announcement *more = pim_array_grow(interface->announcements, &interface->announcement_room,
+                                                   interface->announcement_count + 1, sizeof *more);
+    if (!more) {
+        pim_units_exhausted(&node->array->units, "announcements");
+        return;
     }
+    interface->announcements = more;
     interface->announcements[interface->announcement_count++] =
         (struct pim_announcement){.peer = packet->source, .tag = packet->tag, .receive = packet->receive};
     give_packet(packet);
@@ -353,9 +356,7 @@ static void accept_credit(struct pim_node *node, struct pim_packet *packet)
 {
     pim_node_receive(packet->receive)->credits++;
     give_packet(packet);
-    pump(node);
-    if (!node->interface.sending)
-        pim_node_advance_engine(node, PIM_ENGINE_SEND); /* the next send may start */
+    pump_on(node);
 }
 
 bool pim_interface_is_payload(const struct pim_noc_delivery *delivery)

@@ -36,7 +36,7 @@ static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id
 static void describe_head(struct pim_node *node, const struct pim_slot *slot, char *text, size_t size)
 {
     const struct pim_instruction *instruction = &slot->instruction;
-    uint8_t state = node->states.state[pim_opcode_engine(instruction->opcode)];
+    uint8_t state = node->unit.states.state[pim_opcode_engine(instruction->opcode)];
     unsigned wait = state >= PIM_STATE_WAIT ? state - PIM_STATE_WAIT : PIM_WAITS;
     const struct pim_slot *other = pim_engine_blocker(node, slot);
     if (other)
@@ -74,22 +74,19 @@ static void report_receives(const struct pim_node *node, struct pim_idle_report 
     for (uint32_t i = 0; i < node->interface.posted_count; i++) {
         const struct pim_slot *slot = node->interface.posted[i];
         const struct pim_instruction *instruction = &slot->instruction;
+        char what[96];
         if (slot->matched)
-            pim_idle_report_line(report,
-                                 "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32
-                                 ", tag %" PRIu32 " has %" PRIu64 " of %" PRIu64 " bytes",
-                                 node->unit.id, slot->sequence, instruction->u.network.peer,
-                                 instruction->u.network.tag, pim_node_receive(slot)->moved,
-                                 instruction->u.network.bytes);
+            (void)snprintf(what, sizeof what, "has %" PRIu64 " of %" PRIu64 " bytes",
+                           pim_node_receive(slot)->moved, instruction->u.network.bytes);
         else
-            pim_idle_report_line(report,
-                                 "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32
-                                 ", tag %" PRIu32 " waits for a send that has not started%s",
-                                 node->unit.id, slot->sequence, instruction->u.network.peer,
-                                 instruction->u.network.tag,
-                                 pim_units_at(node->unit.units, instruction->u.network.peer)->finished
-                                     ? ": that unit has finished"
-                                     : "");
+            (void)snprintf(what, sizeof what, "waits for a send that has not started%s",
+                           pim_units_at(node->unit.units, instruction->u.network.peer)->finished
+                               ? ": that unit has finished"
+                               : "");
+        pim_idle_report_line(
+            report,
+            "unit %" PRIu32 ", instruction %" PRIu64 ": receive from unit %" PRIu32 ", tag %" PRIu32 " %s",
+            node->unit.id, slot->sequence, instruction->u.network.peer, instruction->u.network.tag, what);
     }
 }
 
@@ -143,13 +140,6 @@ static void terminate(struct pim_units *units)
     pim_units_terminate(units);
 }
 
-static void limit(struct pim_units *units, pim_time last, uint64_t until)
-{
-    (void)until;
-    if (last < units->time_last)
-        units->time_last = last;
-}
-
 static void complete_result(struct pim_unit *unit, pim_time end, struct pim_unit_result *result)
 {
     struct pim_node *node = (struct pim_node *)unit;
@@ -174,20 +164,13 @@ static uint64_t buffer_taken(const struct pim_unit *unit, unsigned buffer)
 static uint64_t row_hits(const struct pim_unit *unit, unsigned detail)
 {
     (void)detail;
-    const struct pim_node *node = (const struct pim_node *)unit;
-    struct pim_bank_counters counters = {0};
-    if (!node->port.memory)
-        pim_bank_read_counters(&node->port.bank, &counters);
-    return counters.row_hits;
+    return pim_port_counters(&((const struct pim_node *)unit)->port).row_hits;
 }
 
 static uint64_t row_accesses(const struct pim_unit *unit, unsigned detail)
 {
     (void)detail;
-    const struct pim_node *node = (const struct pim_node *)unit;
-    struct pim_bank_counters counters = {0};
-    if (!node->port.memory)
-        pim_bank_read_counters(&node->port.bank, &counters);
+    const struct pim_bank_counters counters = pim_port_counters(&((const struct pim_node *)unit)->port);
     return counters.row_hits + counters.row_misses + counters.row_conflicts;
 }
 
@@ -202,8 +185,6 @@ const struct pim_unit_family pim_node_family = {
     .names_phase = true,
     .noc = {.injected = pim_interface_injected, .delivered = pim_interface_delivered},
     .is_payload = pim_interface_is_payload,
-    .limit = limit,
-    .account = pim_node_account,
     .leave_phase = pim_port_attribute,
     .describe = describe,
     .complete_result = complete_result,

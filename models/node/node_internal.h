@@ -3,7 +3,6 @@
 #define PIMSIM_MODELS_NODE_NODE_INTERNAL_H
 
 #include "models/node/node.h"
-#include "models/unit/state.h"
 
 #include <stddef.h>
 
@@ -99,7 +98,8 @@ struct pim_network_interface {
     uint64_t send_offset;     /* payload bytes whose memory read has been asked for */
     uint32_t packets_held;    /* between start of their memory read and injection of their tail */
     struct pim_announcement *announcements;
-    uint32_t announcement_count, announcement_capacity;
+    uint32_t announcement_count;
+    size_t announcement_room;
     /* receiving side */
     struct pim_slot **posted; /* open receives, in order */
     uint32_t posted_count;
@@ -120,7 +120,6 @@ struct pim_node {
         promised[PIM_BUFFERS]; /* of the space taken: what instructions under way give back at their end */
     struct pim_memory_port port;
     struct pim_network_interface interface;
-    struct pim_engine_states states;
     uint64_t done[PIM_WINDOW_MOST / 64]; /* by slot: bits of those that are complete */
 };
 
@@ -163,20 +162,8 @@ void pim_node_start(struct pim_kernel *kernel, void *node);
 void pim_node_advance(struct pim_node *node); /* starts what can start, fetches what can be fetched */
 /* The same when nothing has changed but what the head of this engine's queue waits for. */
 void pim_node_advance_engine(struct pim_node *node, enum pim_engine engine);
-void pim_node_account(struct pim_unit *node, pim_time time); /* brings the accounts up to a tick */
 #define pim_node_fail(node, slot, ...)                                                                       \
     pim_unit_fail_at(&(node)->unit, (slot)->sequence, (slot)->instruction.opcode, __VA_ARGS__)
-
-/* Before a state changes. */
-static inline void pim_node_account_now(struct pim_node *node)
-{
-    pim_node_account(&node->unit, pim_kernel_now(node->unit.units->kernel));
-}
-
-/* True when `cycles` of a clock after tick `from` are within the array's time_last; else the run has failed.
- * */
-bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_time from, uint64_t cycles,
-                      pim_time period);
 
 /* engines.c: tries to start the head of an engine's queue; true when it started, else the cause is in the
  * engine's state. */
@@ -193,6 +180,8 @@ void pim_port_submit(struct pim_node *node, enum pim_port_client client, const s
                      pim_handler *handler, void *context);
 /* Takes the next part when the port is free and a request waits. */
 void pim_port_next(struct pim_node *node);
+/* What the node's bank has counted so far; on channels its accesses alone. */
+struct pim_bank_counters pim_port_counters(const struct pim_memory_port *port);
 /* Adds the bank's counters since the last call to the unit and its phase. */
 void pim_port_attribute(struct pim_unit *node);
 

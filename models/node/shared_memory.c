@@ -44,7 +44,7 @@ static void end_access(struct pim_transfer *transfer)
     /* What a waiting write answers or absorbs is complete in the cycle that is under way. */
     const uint64_t next = pim_channels_cycle(node->port.memory->channels) + 1;
     const uint64_t completed = transfer->completed > next ? transfer->completed : next;
-    if (pim_unit_in_time(&node->unit, completed, period))
+    if (pim_unit_in_time(&node->unit, 0, completed, period))
         pim_kernel_schedule(array->units.kernel, completed * period - pim_kernel_now(array->units.kernel),
                             PIM_PHASE_MEMORY, transfer->handler, transfer->context);
     pim_pool_give(&array->transfers, transfer);

@@ -3,22 +3,6 @@
 #include "models/node/node_internal.h"
 #include "models/unit/fetch.h"
 
-#include <inttypes.h>
-
-bool pim_node_in_time(struct pim_node *node, const struct pim_slot *slot, pim_time from, uint64_t cycles,
-                      pim_time period)
-{
-    if (pim_units_in_time(node->unit.units, from, cycles, period))
-        return true;
-    pim_node_fail(node, slot, PIM_TOO_LONG, node->unit.units->time_last);
-    return false;
-}
-
-void pim_node_account(struct pim_unit *unit, pim_time time)
-{
-    pim_states_account(unit, &((struct pim_node *)unit)->states, time);
-}
-
 static bool is_done(const struct pim_unit *unit, uint64_t sequence, uint64_t now)
 {
     (void)now; /* completions are events */
@@ -72,7 +56,7 @@ void pim_node_advance_engine(struct pim_node *node, enum pim_engine engine)
 void pim_engine_ended(struct pim_slot *slot, enum pim_engine engine)
 {
     struct pim_node *node = slot->node;
-    pim_node_account_now(node);
+    pim_states_account_now(&node->unit);
     node->queue[engine].in_flight--;
     uint64_t index = slot->sequence & node->mask;
     node->done[index / 64] |= UINT64_C(1) << index % 64;

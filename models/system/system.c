@@ -1,6 +1,7 @@
 #include "models/system/system.h"
 
 #include "models/system/report/recorder.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -44,7 +45,7 @@ static enum pim_status build_units(struct pim_system *system, struct pim_error *
     if (hardware->family->initialize(system->units, system->kernel, hardware, system->trace, error) != PIM_OK)
         return error->status;
     system->units->error = &system->error;
-    system->units->family->limit(system->units, last, system->options.until_cycle);
+    pim_units_limit(system->units, last, system->options.until_cycle);
     system->unit_count = system->units->count;
     system->phase_count = system->units->phase_count;
     system->phases = system->units->phases;
@@ -112,8 +113,7 @@ void pim_system_destroy(struct pim_system *system)
 
 uint64_t pim_system_cycles(const struct pim_system *system, pim_time time)
 {
-    pim_time period = system->hardware.node.logic_period;
-    return time / period + (time % period != 0);
+    return pim_divide_up(time, system->hardware.node.logic_period);
 }
 
 uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time)

@@ -77,7 +77,6 @@ enum pim_status pim_tile_array_initialize(struct pim_tiles *tiles, struct pim_ke
                              error) != PIM_OK)
         return error->status;
     tiles->units.window = configuration->window;
-    tiles->last = tiles->units.time_last;
     for (uint32_t id = 0; id < tiles->units.count; id++) {
         pim_tile_at(tiles, id)->tiles = tiles;
         if (pim_unit_initialize(&tiles->units, id, 1, error) != PIM_OK)
@@ -105,19 +104,6 @@ static void terminate(struct pim_units *units)
     free(tiles->edge);
     pim_task_graph_destroy(tiles->graph);
     pim_units_terminate(units);
-}
-
-static void limit(struct pim_units *units, pim_time last, uint64_t until)
-{
-    struct pim_tiles *tiles = (struct pim_tiles *)units;
-    (void)until;
-    if (last < tiles->last)
-        tiles->last = last;
-}
-
-static void account(struct pim_unit *unit, pim_time time)
-{
-    pim_states_account(unit, &((struct pim_tile *)unit)->states, time);
 }
 
 /* Packets of the steps so far belong to the phase that ends. */
@@ -185,8 +171,6 @@ const struct pim_unit_family pim_tile_family = {
     .noun = "tile",
     .names_phase = true,
     .noc = {.injected = injected, .delivered = delivered},
-    .limit = limit,
-    .account = account,
     .leave_phase = leave_phase,
     .describe = describe,
     .terminate = terminate,

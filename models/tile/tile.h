@@ -19,7 +19,7 @@
 #define PIMSIM_MODELS_TILE_TILE_H
 
 #include "models/conflict/network.h"
-#include "models/unit/state.h"
+#include "models/unit/unit.h"
 
 #define PIM_TILE_TICKS_PER_SECOND UINT64_C(1000000000000000)
 
@@ -40,7 +40,6 @@ struct pim_tiles {
     uint32_t *placement; /* unit u at router u */
     struct pim_conflict_network *network;
     struct pim_tiles_edge *edge;
-    pim_time last; /* a run that goes on after this tick is refused */
 };
 
 /* Makes a tile for each unit of `trace`, reads the edges of all programs, and makes the network. As

@@ -32,7 +32,6 @@ struct pim_tiles_edge {
 struct pim_tile {
     struct pim_unit unit; /* first */
     struct pim_tiles *tiles;
-    struct pim_engine_states states;
     struct pim_tile_input *input;
     uint32_t inputs, outputs; /* declared so far by the program that runs */
     uint32_t *output;         /* their edges */

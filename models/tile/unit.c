@@ -144,13 +144,8 @@ static void start_step(struct pim_tile *tile, pim_time now)
 {
     const struct pim_units *units = tile->unit.units;
     uint64_t time = tile->step.u.tile_step.time;
-    if (now > tile->tiles->last || time > tile->tiles->last - now) {
-        pim_unit_fail(&tile->unit,
-                      "the run goes on after tick %" PRIu64
-                      ", beyond which times cannot be counted: shorten the trace",
-                      tile->tiles->last);
+    if (!pim_unit_in_time(&tile->unit, now, time, 1))
         return;
-    }
     if (tile->outputs > 0 && tile->steps >= tile->tiles->graph->node[tile->unit.id].steps) {
         pim_unit_fail(&tile->unit,
                       "has more steps than the %" PRIu32 " packets that it declares for its edges",
@@ -174,7 +169,7 @@ void pim_tile_look(void *context, uint32_t id)
     if (tile->unit.finished || units->error->status != PIM_OK)
         return;
     if (tile->running && tile->end <= now) {
-        pim_states_set(&tile->unit, &tile->states, pim_opcode_engine(tile->step.opcode), PIM_STATE_IDLE);
+        pim_states_set(&tile->unit, pim_opcode_engine(tile->step.opcode), PIM_STATE_IDLE);
         end_step(tile);
     }
     if (tile->running)
@@ -189,7 +184,7 @@ void pim_tile_look(void *context, uint32_t id)
         start_step(tile, now);
         state = PIM_STATE_BUSY;
     }
-    pim_states_set(&tile->unit, &tile->states, pim_opcode_engine(tile->step.opcode), state);
+    pim_states_set(&tile->unit, pim_opcode_engine(tile->step.opcode), state);
 }
 
 /* --- packets --- */
@@ -220,7 +215,7 @@ void pim_tile_left(void *context, uint32_t e)
     }
     edge->left[edge->sent++ & (edge->room - 1)] = pim_kernel_now(tiles->units.kernel);
     if (source->under_way++ == 0 && tiles->units.running > 0)
-        pim_states_set(&source->unit, &source->states, PIM_ENGINE_SEND, PIM_STATE_BUSY);
+        pim_states_set(&source->unit, PIM_ENGINE_SEND, PIM_STATE_BUSY);
 }
 
 /* The phase in which the oldest packet under way was made. */
@@ -266,5 +261,5 @@ void pim_tile_arrived(void *context, uint32_t e, uint32_t hops)
     pim_unit_observe(&source->unit, &edge->output, left, now);
     pim_unit_observe(&destination->unit, &edge->input, now, now);
     if (--source->under_way == 0 && tiles->units.running > 0)
-        pim_states_set(&source->unit, &source->states, PIM_ENGINE_SEND, PIM_STATE_IDLE);
+        pim_states_set(&source->unit, PIM_ENGINE_SEND, PIM_STATE_IDLE);
 }

@@ -11,7 +11,7 @@ static struct pim_kernel *kernel_of(const struct pim_channels *channels)
 void pim_channels_wake(struct pim_channels *channels, uint64_t cycle)
 {
     const pim_time period = channels->owner.period;
-    if (!pim_unit_in_time(channels->owner.unit, cycle, period) ||
+    if (!pim_unit_in_time(channels->owner.unit, 0, cycle, period) ||
         pim_event_time(&channels->event) <= cycle * period)
         return;
     (void)pim_event_cancel(kernel_of(channels), &channels->event);

@@ -14,6 +14,7 @@
 #include "models/dram/memory.h"
 #include "models/dram/standard/schema.h"
 #include "models/unit/unit.h"
+#include "sim/integer.h"
 
 /* What became of the turn of a client. */
 enum pim_handed {
@@ -59,9 +60,7 @@ void pim_channels_destroy(struct pim_channels *channels);
 /* The cycle of the memory clock, rounded up to the next edge. */
 static inline uint64_t pim_channels_cycle(const struct pim_channels *channels)
 {
-    const pim_time now = pim_kernel_now(channels->owner.unit->units->kernel);
-    const pim_time period = channels->owner.period;
-    return now / period + (now % period != 0);
+    return pim_divide_up(pim_kernel_now(channels->owner.unit->units->kernel), channels->owner.period);
 }
 
 /* Clients are asked in `cycle`, unless they are asked earlier. */

@@ -1,10 +1,11 @@
 /* Accounts of a unit's time by the states of its engines. */
-#include "models/unit/state.h"
+#include "models/unit/unit.h"
 
 #include <assert.h>
 
-void pim_states_account(struct pim_unit *unit, struct pim_engine_states *states, pim_time time)
+void pim_states_account(struct pim_unit *unit, pim_time time)
 {
+    struct pim_engine_states *states = &unit->states;
     pim_time elapsed = time - states->accounted;
     if (elapsed == 0)
         return;
@@ -43,11 +44,12 @@ void pim_states_account(struct pim_unit *unit, struct pim_engine_states *states,
     }
 }
 
-void pim_states_set(struct pim_unit *unit, struct pim_engine_states *states, unsigned engine, uint8_t state)
+void pim_states_set(struct pim_unit *unit, unsigned engine, uint8_t state)
 {
+    struct pim_engine_states *states = &unit->states;
     if (states->state[engine] == state)
         return;
-    pim_states_account(unit, states, pim_kernel_now(unit->units->kernel));
+    pim_states_account_now(unit);
     states->state[engine] = state;
     uint8_t bit = (uint8_t)(1u << engine);
     states->busy_mask =

@@ -32,21 +32,6 @@ void pim_unit_fail(struct pim_unit *unit, const char *format, ...)
     fail(unit, "", text);
 }
 
-bool pim_units_in_time(const struct pim_units *units, pim_time from, uint64_t cycles, pim_time period)
-{
-    const pim_time last = units->time_last;
-    uint64_t ticks;
-    return from <= last && !__builtin_mul_overflow(cycles, period, &ticks) && ticks <= last - from;
-}
-
-bool pim_unit_in_time(struct pim_unit *unit, uint64_t cycle, pim_time period)
-{
-    if (pim_units_in_time(unit->units, 0, cycle, period))
-        return true;
-    pim_unit_fail(unit, PIM_TOO_LONG, unit->units->time_last);
-    return false;
-}
-
 void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode, const char *format, ...)
 {
     char text[MESSAGE], place[128];
@@ -56,6 +41,34 @@ void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode,
     va_end(arguments);
     (void)snprintf(place, sizeof place, ", instruction %" PRIu64 " (%s)", sequence, pim_opcode_name(opcode));
     fail(unit, place, text);
+}
+
+static bool in_time(const struct pim_units *units, pim_time from, uint64_t cycles, pim_time period)
+{
+    const pim_time last = units->time_last;
+    uint64_t ticks;
+    return from <= last && !__builtin_mul_overflow(cycles, period, &ticks) && ticks <= last - from;
+}
+
+#define TOO_LONG                                                                                             \
+    "the run goes on after tick %" PRIu64 ", beyond which times cannot be counted: shorten the trace, or "   \
+    "choose clocks with a larger common divisor"
+
+bool pim_unit_in_time(struct pim_unit *unit, pim_time from, uint64_t cycles, pim_time period)
+{
+    bool good = in_time(unit->units, from, cycles, period);
+    if (!good)
+        pim_unit_fail(unit, TOO_LONG, unit->units->time_last);
+    return good;
+}
+
+bool pim_unit_in_time_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode, pim_time from,
+                         uint64_t cycles, pim_time period)
+{
+    bool good = in_time(unit->units, from, cycles, period);
+    if (!good)
+        pim_unit_fail_at(unit, sequence, opcode, TOO_LONG, unit->units->time_last);
+    return good;
 }
 
 void pim_units_exhausted(struct pim_units *units, const char *what)
@@ -83,6 +96,11 @@ void pim_unit_uncountable(struct pim_unit *unit, const struct pim_phase_result *
 
 /* --- phases --- */
 
+static void account(struct pim_unit *unit, pim_time time)
+{
+    (unit->units->family->account ? unit->units->family->account : pim_states_account)(unit, time);
+}
+
 void pim_unit_begin_phase(struct pim_unit *unit, uint32_t phase, pim_time now)
 {
     struct pim_units *units = unit->units;
@@ -91,7 +109,7 @@ void pim_unit_begin_phase(struct pim_unit *unit, uint32_t phase, pim_time now)
                       unit->in_phase ? "the phase before it is still open" : "the trace has no such phase");
         return;
     }
-    units->family->account(unit, now);
+    account(unit, now);
     struct pim_phase_result *result = &units->phases[phase];
     if (result->units == 0 || now < result->start)
         result->start = now;
@@ -108,7 +126,7 @@ static void leave_phase(struct pim_unit *unit, pim_time now)
     struct pim_units *units = unit->units;
     struct pim_phase_result *result = unit->sums;
     pim_time duration = now - unit->phase_start;
-    units->family->account(unit, now);
+    account(unit, now);
     result->time_sum += duration;
     if (duration > result->time_maximum)
         result->time_maximum = duration;
@@ -121,7 +139,10 @@ static void leave_phase(struct pim_unit *unit, pim_time now)
     if (now > units->finished_at)
         units->finished_at = now;
     unit->in_phase = false;
-    units->family->leave_phase(unit);
+    if (units->family->leave_phase)
+        units->family->leave_phase(unit);
+    else
+        unit->sums = &units->outside;
 }
 
 void pim_unit_end_phase(struct pim_unit *unit, uint32_t phase, pim_time now)
@@ -237,6 +258,14 @@ enum pim_status pim_unit_initialize(struct pim_units *units, uint32_t id, uint32
     return PIM_OK;
 }
 
+void pim_units_limit(struct pim_units *units, pim_time last, uint64_t until)
+{
+    if (last < units->time_last)
+        units->time_last = last;
+    if (units->family->limit)
+        units->family->limit(units, until);
+}
+
 void pim_units_terminate(struct pim_units *units)
 {
     for (uint32_t id = 0; units->first && id < units->count; id++) {
@@ -278,7 +307,7 @@ void pim_unit_result_of(struct pim_units *units, uint32_t id, struct pim_unit_re
 {
     struct pim_unit *unit = pim_units_at(units, id);
     pim_time end = pim_units_end(units);
-    units->family->account(unit, end);
+    account(unit, end);
     *result = unit->result;
     if (units->family->complete_result)
         units->family->complete_result(unit, end, result);

@@ -47,12 +47,12 @@ struct pim_unit_family {
     struct pim_noc_callbacks noc; /* `context` is left out: it is the units */
     /* Whether a packet carries payload; NULL: all do. */
     bool (*is_payload)(const struct pim_noc_delivery *delivery);
-    /* Before the run: it is refused when it goes on after tick `last`, and may be stopped at cycle
-     * `until`. */
-    void (*limit)(struct pim_units *units, pim_time last, uint64_t until);
-    /* Brings the accounts of a unit up to a tick. */
+    /* Before the run, which is refused when it goes on after time_last, and may be stopped at cycle `until`;
+     * NULL: nothing follows from that. */
+    void (*limit)(struct pim_units *units, uint64_t until);
+    /* Brings the accounts of a unit up to a tick; NULL: by the states of its engines. */
     void (*account)(struct pim_unit *unit, pim_time time);
-    /* When a unit has left its phase. */
+    /* When a unit has left its phase; NULL: what it does then is outside of any. */
     void (*leave_phase)(struct pim_unit *unit);
     /* Lines about what waits in a unit that has not finished. */
     void (*describe)(struct pim_unit *unit, struct pim_idle_report *report);
@@ -87,6 +87,16 @@ struct pim_units {
     struct pim_pending_work pending_work;
 };
 
+/* What the engines of a unit do, for families whose completions are events: an engine is idle, busy, or waits
+ * for a cause. The accounts of its time follow from that. (Cores, which run ahead, account by ends.) */
+enum { PIM_STATE_IDLE = 0, PIM_STATE_BUSY = 1, PIM_STATE_WAIT = 2 /* + enum pim_wait */ };
+
+struct pim_engine_states {
+    uint8_t state[PIM_ENGINE_CONTROL]; /* PIM_STATE_* */
+    uint8_t busy_mask, wait_mask;      /* one bit an engine */
+    pim_time accounted;                /* up to here */
+};
+
 struct pim_unit {
     struct pim_units *units;
     uint32_t id;
@@ -101,7 +111,19 @@ struct pim_unit {
     uint64_t *rings; /* of sequence numbers, one for each engine */
     struct pim_unit_result result;
     struct pim_phase_result *sums; /* of the phase it is in */
+    struct pim_engine_states states;
 };
+
+/* state.c */
+/* Brings the accounts of a unit up to a tick; before a state changes. */
+void pim_states_account(struct pim_unit *unit, pim_time time);
+/* The engine's state from now on. */
+void pim_states_set(struct pim_unit *unit, unsigned engine, uint8_t state);
+
+static inline void pim_states_account_now(struct pim_unit *unit)
+{
+    pim_states_account(unit, pim_kernel_now(unit->units->kernel));
+}
 
 /* Space for packets, messages and the like: records of one size that are never moved. */
 struct pim_pool {
@@ -124,6 +146,9 @@ enum pim_status pim_units_initialize(struct pim_units *units, const struct pim_u
 /* A unit with room for `ring` instructions in each queue, a power of two; 0: its family has its own. */
 enum pim_status pim_unit_initialize(struct pim_units *units, uint32_t id, uint32_t ring,
                                     struct pim_error *error);
+/* Before the run: it is refused when it goes on after tick `last` (or time_last, if that is earlier), and may
+ * be stopped at cycle `until`. */
+void pim_units_limit(struct pim_units *units, pim_time last, uint64_t until);
 /* Gives back what these two took; the families' terminate() ends with it. */
 void pim_units_terminate(struct pim_units *units);
 
@@ -147,16 +172,14 @@ void pim_unit_result_of(struct pim_units *units, uint32_t id, struct pim_unit_re
 
 /* The first error of a run, with unit and instruction; stops the kernel. */
 void pim_unit_fail(struct pim_unit *unit, const char *format, ...) PIM_PRINTF(2, 3);
-/* Can the end of `cycles` periods from tick `from` on be counted in ticks? */
-bool pim_units_in_time(const struct pim_units *units, pim_time from, uint64_t cycles, pim_time period);
-/* What is said where it cannot. */
-#define PIM_TOO_LONG                                                                                         \
-    "the run goes on after tick %" PRIu64 ", beyond which times cannot be counted: shorten the trace, or "   \
-    "choose clocks with a larger common divisor"
-/* Can a cycle of a clock be counted in ticks? Else the run has failed. */
-bool pim_unit_in_time(struct pim_unit *unit, uint64_t cycle, pim_time period);
 void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode, const char *format, ...)
     PIM_PRINTF(4, 5);
+
+/* Do `cycles` of a clock from tick `from` on end within time_last? Else the run has failed, at an instruction
+ * if one is named. */
+bool pim_unit_in_time(struct pim_unit *unit, pim_time from, uint64_t cycles, pim_time period);
+bool pim_unit_in_time_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode, pim_time from,
+                         uint64_t cycles, pim_time period);
 
 /* Out of memory, in the middle of a run. */
 void pim_units_exhausted(struct pim_units *units, const char *what);

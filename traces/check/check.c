@@ -18,27 +18,9 @@ enum { BUFFERS = 3, FIRST_HISTORY = 64, FIRST_SLOTS = 16 };
 uint64_t pim_check_takes(const struct pim_check *check, const struct pim_instruction *instruction,
                          enum pim_buffer buffer)
 {
-    if (instruction->opcode == PIM_OP_LOAD)
-        return instruction->detail == buffer ? pim_memory_bytes(instruction) : 0;
-    if (instruction->opcode == PIM_OP_MATRIX && buffer == PIM_BUFFER_OUTPUT &&
-        (instruction->detail & PIM_MATRIX_OPEN_OUTPUT))
-        return pim_matrix_bytes(instruction, buffer, check->limits.accumulator_bits);
-    return 0;
-}
-
-uint64_t pim_check_gives(const struct pim_instruction *instruction, enum pim_buffer buffer)
-{
-    if (instruction->opcode == PIM_OP_STORE)
-        return instruction->detail == buffer ? pim_memory_bytes(instruction) : 0;
-    if (instruction->opcode == PIM_OP_VECTOR)
-        return buffer == PIM_BUFFER_OUTPUT ? instruction->u.vector.release : 0;
-    if (instruction->opcode != PIM_OP_MATRIX)
-        return 0;
-    if (buffer == PIM_BUFFER_INPUT && (instruction->detail & PIM_MATRIX_RELEASE_INPUT))
-        return pim_matrix_bytes(instruction, buffer, 0);
-    if (buffer == PIM_BUFFER_WEIGHT && (instruction->detail & PIM_MATRIX_RELEASE_WEIGHT))
-        return pim_matrix_bytes(instruction, buffer, 0);
-    return 0;
+    enum pim_buffer own;
+    const uint64_t bytes = pim_space_taken(instruction, check->limits.accumulator_bits, &own);
+    return own == buffer ? bytes : 0;
 }
 
 bool pim_check_lacks_space(const struct pim_check *check, const struct pim_check_unit *unit,
@@ -196,7 +178,7 @@ static enum pim_status account_space(const struct pim_check *check, struct pim_c
     for (int i = 0; i < BUFFERS; i++) {
         enum pim_buffer buffer = buffers[i];
         uint64_t takes = pim_check_takes(check, instruction, buffer),
-                 gives = pim_check_gives(instruction, buffer);
+                 gives = pim_space_given(instruction).bytes[buffer];
         if (takes != 0) {
             enum pim_status status =
                 account_take(check, self, pim_opcode_engine(instruction->opcode), buffer, takes, error);
@@ -349,8 +331,8 @@ static bool run_local(const struct pim_check *check, struct pim_check_unit *self
     for (int i = 0; i < BUFFERS; i++) {
         self->held[buffers[i]] +=
             pim_check_takes(check, instruction, buffers[i]); /* the sum of all that is ever taken fits */
-        assert(pim_check_gives(instruction, buffers[i]) <= self->held[buffers[i]]);
-        self->held[buffers[i]] -= pim_check_gives(instruction, buffers[i]);
+        assert(pim_space_given(instruction).bytes[buffers[i]] <= self->held[buffers[i]]);
+        self->held[buffers[i]] -= pim_space_given(instruction).bytes[buffers[i]];
     }
     start_head(self, engine);
     complete(self, fetch);

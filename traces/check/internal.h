@@ -105,10 +105,9 @@ static inline bool pim_check_meets(const struct pim_instruction *own, uint32_t u
     return other->u.network.peer == unit && other->u.network.tag == own->u.network.tag;
 }
 
-/* Space of `buffer` that an instruction takes at its start, or gives back at its end. */
+/* Space of `buffer` that an instruction takes at its start. */
 uint64_t pim_check_takes(const struct pim_check *check, const struct pim_instruction *instruction,
                          enum pim_buffer buffer);
-uint64_t pim_check_gives(const struct pim_instruction *instruction, enum pim_buffer buffer);
 
 /* Whether `buffer` has no room for what an instruction takes of it. */
 bool pim_check_lacks_space(const struct pim_check *check, const struct pim_check_unit *unit,

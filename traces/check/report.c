@@ -74,7 +74,7 @@ static struct waiting explain_space(const struct pim_check *check, uint32_t numb
         check->limits.buffer_bytes[buffer]);
     for (uint64_t giver = unit->oldest; giver < unit->fetched; giver++) {
         const struct pim_check_slot *slot = pim_check_slot(unit, giver);
-        if (slot->done || pim_check_gives(&slot->instruction, buffer) == 0)
+        if (slot->done || pim_space_given(&slot->instruction).bytes[buffer] == 0)
             continue;
         add(text, "the next to give some back is instruction %" PRIu64, slot->stored);
         return (struct waiting){.unit = number, .fetch = giver};
