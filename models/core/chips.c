@@ -1,21 +1,4 @@
-/*
- * From chip to chip. The rules, in the order in which hardware applies them (docs/models/core.md, rule 9):
- *
- *  Switch: every chip has a port out and a port in, and one switch joins them (PCIe).
- *   1. A packet holds the port out of its chip for ceil(bytes / width) cycles.
- *   2. Its head is at the port in of the other chip `link_cycles` after it began to leave, a cycle at least,
- *      and asks for it; the switch keeps what cannot go on. The packet holds that port as long again, and is
- *      there when that ends. So an empty port in adds nothing, and a busy one its queue.
- *
- *  Grid: a link each way between neighbours in x and y; its two ends are the port out of the one and the port
- *  in of the other. A packet goes in x first, then in y.
- *   1. It holds the link to the next chip for ceil(bytes / width) cycles, and is there `link_cycles` later,
- *      a cycle at least.
- *   2. A chip on the way has it whole before it asks for the next link.
- *
- *  Ports and links serve first come, first served, requests of one cycle by the number of the sender's core.
- *  The ways inside of the chips are not modelled, and what waits between chips has room.
- */
+/* From chip to chip: rule 10 of docs/models/core.md. */
 #include "models/core/cores_internal.h"
 
 enum { PORT_OUT, PORT_IN };        /* switch */

@@ -2,36 +2,12 @@
  * Cores with crossbars: units that run programs over a local memory of their own, a global memory for each
  * chip, and an interconnect between cores (the architecture template of PIMCOMP, section III).
  *
- * Times inside are cycles of the logic clock. Rules in the order in which hardware applies them; the page is
- * docs/models/core.md:
- *  1. Fetch, phase marks, joins: models/unit/unit.h.
- *  2. Start: the first instruction of an engine's queue starts when no earlier instruction in flight
- *     conflicts with it in the local memory (byte ranges: read after write, write after read, write after
- *     write; a list of pieces counts as its bounding range), the instructions that it names as dependencies
- *     are complete, and its engine can take it. With in-order issue also every earlier instruction of other
- *     engines must be complete. An instruction takes a cycle at least.
- *  3. Local memory: one port; a request of b bytes is ceil(b / width) beats and is served in the order of
- *     requests (of one cycle: of instructions under way in program order, then of those that start, matrix,
- *     vector, memory, send, receive). Pipelined, it holds the port a cycle a beat and ends
- *     `cycles` - 1 after its last one; else it holds the port beats x cycles and ends with that.
- *  4. Matrix: an MVM asks for its input when it starts, works models/crossbar's cycles, then asks for the
- *     write of its output. Its array group takes the next one when that is done; other groups work beside it.
- *  5. Vector: operands are read one after the other, then the latency and a cycle for every `vector_elements`
- *     elements (not pipelined: the latency for each of these beats), then the result is written. One
- *     instruction at a time.
- *  6. Memory: a load asks the global memory when it starts and writes what comes back; the engine takes the
- *     next instruction a cycle later. A store reads, then asks; the engine takes the next one when the read
- *     is done. Copies and writes use the port alone and keep the engine to their end; the write of a copy is
- *     reserved together with its read.
- *  7. Global memory: one server a chip, in the order of requests, of one cycle by core number; a piece is
- *     ceil(bytes / width) beats, pipelined or not as in rule 3, a cycle at least. On channels of a DRAM
- *     standard: memory_channels.c.
- *  8. Messages: messages.c; between chips: chips.c. Phases and accounts: as for nodes (models/unit/result.h).
+ * Times inside are cycles of the logic clock. The timing rules, in the order in which hardware applies them,
+ * are in docs/models/core.md; files name them by their numbers there. With `nn` set they are those of the
+ * simulator pimsim-nn: quirks.c.
  *
  * Accounting invariants (checked in debug builds): for each class of engine busy + stalled + idle = total
  * time; shares of a unit sum to its total.
- *
- * With `nn` set the rules are those of the simulator pimsim-nn: quirks.c.
  */
 #ifndef PIMSIM_MODELS_CORE_CORES_H
 #define PIMSIM_MODELS_CORE_CORES_H

@@ -1,4 +1,4 @@
-/* The insides of cores, shared by the files of this folder. Rules: cores.h. */
+/* The insides of cores, shared by the files of this folder. Rules: docs/models/core.md. */
 #ifndef PIMSIM_MODELS_CORE_CORES_INTERNAL_H
 #define PIMSIM_MODELS_CORE_CORES_INTERNAL_H
 

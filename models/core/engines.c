@@ -1,4 +1,4 @@
-/* Start and steps of matrix, vector and memory instructions. Rules 3 to 7 of cores.h. */
+/* Start and steps of matrix, vector and memory instructions. Rules 4 to 8 of docs/models/core.md. */
 #include "models/core/cores_internal.h"
 
 #include <assert.h>

@@ -1,14 +1,6 @@
 /*
  * The global memory on channels of a DRAM standard, with their controllers (models/dram/channel), in place of
- * a server for each chip:
- *
- *  1. All chips share one memory, addressed as the programs do. Requests of a chip wait in one line: those of
- *     a cycle of the logic clock by core number, at the first edge of the memory clock from then on.
- *  2. The first of the line becomes column accesses in rising order, each column once; chips are the clients
- *     of the channels (models/unit/channels.h). An access whose queue is full waits, and with it the line.
- *     The next request follows in the cycle behind the last access.
- *  3. A request ends with the data of its last access, in whatever order they were served, at the next edge
- *     of the logic clock, a cycle at least after it was asked for.
+ * a server for each chip: docs/models/shared-memory.md. The requests of a chip are a line.
  */
 #include "models/core/cores_internal.h"
 

@@ -1,22 +1,4 @@
-/*
- * Messages between cores. The i-th send of a (source, destination, tag) meets the i-th receive of the same:
- * each engine starts its instructions in program order.
- *
- *  1. A receive is reached when it starts. Synchronous: one receive of a core is open at a time until it has
- *     met its send. The sender knows of it after `announcement` cycles: a flit's way through the empty mesh,
- *     a cycle over a bus or shared memory, the latency of the links between chips.
- *  2. A send starts when the one before it has left. Synchronous: when it knows that its receive is reached.
- *     Asynchronous: when that is so (at once), or the receiver's buffer has room for the whole message, or is
- *     empty.
- *  3. A send reads packets of at most `packet_bytes` through the port, the next one when the one before is
- *     read, and hands each over when it is read. The send ends when the interconnect has taken the last one.
- *  4. Mesh: a packet is ceil(bits / flit_bits) flits of models/noc. Bus: a packet holds the bus of its chip
- *     for ceil(bytes / width) cycles and is there then. Shared memory: so long to be written, and as long
- *     again, with a request of its own, to be read.
- *  5. From chip to chip: chips.c. The ways inside of the chips are not modelled then.
- *  6. What has come for a receive that is reached is written through the port of the receiver, packet by
- *     packet; what has come before waits in the buffer. The receive ends with its last write.
- */
+/* Messages between cores: rule 9 of docs/models/core.md. */
 #include "models/core/cores_internal.h"
 
 #include <assert.h>

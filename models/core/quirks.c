@@ -1,6 +1,6 @@
 /*
  * core.timing "pimsim_nn": the rules of the simulator pimsim-nn (commit 3e3442b) as its runs of
- * micro-programs show them. Where they differ from cores.h:
+ * micro-programs show them. Where they differ from those of docs/models/core.md:
  *
  *  1. Scalar instructions that a trace does not hold are put in front: one that sets the widths at the start
  *     of a program, and one for each local or global address of an instruction. Fetch and decode take one

@@ -1,5 +1,5 @@
-/* Servers that cores share: the global memory of a chip, its bus or shared memory, its ports. Rule 7 of
- * cores.h: first come, first served; requests of one cycle by core number. */
+/* Servers that cores share: the global memory of a chip, its bus or shared memory, its ports. Rule 8 of
+ * docs/models/core.md: first come, first served; requests of one cycle by core number. */
 #include "models/core/cores_internal.h"
 #include "sim/arena.h"
 

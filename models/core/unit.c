@@ -1,5 +1,5 @@
 /*
- * The core as a unit: fetch, window, conflicts, start, and its calendar. Rules: cores.h.
+ * The core as a unit: fetch, window, conflicts, start, and its calendar. Rules: docs/models/core.md.
  *
  * A core that has nothing under way outside of it runs ahead of the kernel: what it does inside is nobody
  * else's business. It waits for the kernel

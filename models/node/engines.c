@@ -1,5 +1,4 @@
-/* Start and completion of matrix, vector, memory, send and receive instructions. Rules: node.h,
- * docs/models/node.md. */
+/* Start and completion of instructions. Rules: docs/models/node.md. */
 #include "models/node/node_internal.h"
 #include "traces/counts.h"
 

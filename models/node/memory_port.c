@@ -1,15 +1,6 @@
 /*
  * The memory port: three clients (memory engine, sending and receiving side of the network interface) share
- * one bank.
- *
- *  1. A client has one request at a time: a burst; pieces without gaps are one piece. The port moves at most
- *     `arbitration_bytes` of it, then the next client that has a request goes, round robin. A piece longer
- *     than that is cut, at the end of a row if it reaches one and else at the end of a column if it has one:
- *     so no row is opened and no column accessed twice for one stream. Shorter pieces are taken whole.
- *  2. The bank executes the parts in the order given (models/dram); the port takes the next part at the cycle
- *     the bank names, so that bursts follow each other without a bubble.
- *  3. A request ends with the last data of its last part. Its client may hand in the next one as soon as that
- *     part is taken.
+ * one bank, by the rules of docs/models/node.md ("Memory port").
  */
 #include "models/node/node_internal.h"
 

@@ -1,27 +1,4 @@
-/*
- * The network interface: messages as packets.
- *
- * Sending side
- *  1. A receive is announced to its sender by a packet of one flit when it is posted. A send starts when the
- *     announcement of its receive has come: a rendezvous, so that payload never waits in the network for a
- *     place to go. Announcements are numbered: the i-th send of a (source, destination, tag) meets the i-th
- *     receive even when announcements overtake each other in the network.
- *  2. The payload is cut into packets of at most `packet_bytes`. A packet is read from memory through the
- *     port and enters the network when all of it has been read. At most `send_packets` packets are between
- *     the start of their read and the injection of their tail, so reading and injecting overlap.
- *  3. A send is complete when the tail of its last packet has been injected. The next send may begin to read
- *     as soon as the last packet of the one before has been asked for.
- *  4. A message may have `receive_packets` packets under way that its receiver has not written. The
- *     announcement grants the first of them; each packet written grants one more, by a packet of one flit,
- *     while the message is longer than what has been granted.
- *     With `cut_through` a packet of a send that passes on what one receive brought is not read: it enters
- *     the network when it would be asked for.
- * Receiving side
- *  5. Up to `posted_receives` receives are open. A packet names its receive and its place in the message, so
- *     it does not matter in which order packets come in.
- *  6. A packet is written to memory when it has come in whole; packets wait in order of arrival, at most
- *     posted_receives x receive_packets of them. A receive is complete when its last byte is written.
- */
+/* The network interface: messages as packets, by the rules of docs/models/node.md ("Messages"). */
 #include "models/node/node_internal.h"
 #include "sim/arena.h"
 

@@ -5,17 +5,7 @@
  * buffers, one memory port with a private bank, and a network interface. All nodes of an array share the
  * kernel, the network and the table of phases.
  *
- * Rules of a unit, in the order in which they apply (docs/models/node.md):
- *  1. Fetch, phase marks, joins: models/unit/unit.h.
- *  2. Dispatch: a fetched instruction enters the queue of its engine at once.
- *  3. Start: the instruction at the head of a queue starts when the instructions it depends on are complete,
- *     its engine can take it, and what it needs is there: buffer space (load, matrix that opens an output),
- *     the announced receive (send). With in-order issue, also every earlier instruction must have started.
- *  4. An engine works from the first edge of its clock at or after that. Matrix and vector engines work one
- *     instruction at a time; the memory engine hands the next instruction to the port when the port has taken
- *     the whole of the one before; sends overlap by the packets that the interface can hold; up to
- *     `posted_receives` receives are open.
- *  5. Completion gives back buffer space and may start others in the same tick.
+ * The timing rules are in docs/models/node.md.
  *
  * Accounting invariants (checked in debug builds): for each class of engine busy + stalled + idle = total
  * time; the exclusive breakdown of a unit's time sums to its total; phases of a unit tile its time from its

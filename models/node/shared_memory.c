@@ -1,16 +1,6 @@
 /*
  * A memory that several nodes share: channels of a DRAM standard with their controllers
- * (models/dram/channel/channel.h) in place of a private bank for each node.
- *
- *  1. Node i of the memory has the i-th part of its addresses. A part of a request (memory_port.c) becomes
- *     column accesses in rising order of addresses, each column once.
- *  2. Nodes are the clients of the channels (models/unit/channels.h), who are asked in turn.
- *  3. A node whose `accesses` are under way in the controllers (0: as many as the queues take) waits for the
- *     column command of one of them. Its port takes the next part in the cycle behind that in which the last
- *     access of the part was accepted, or when it may hand over the next one.
- *  4. A request ends when the data of all its accesses are complete, in whatever order they were served.
- *
- * With a channel of one bank and one access under way the cycles are those of a private bank.
+ * (models/dram/channel) in place of a private bank for each node. Rules: docs/models/shared-memory.md.
  */
 #include "models/node/node_internal.h"
 

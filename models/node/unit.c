@@ -1,5 +1,4 @@
-/* The node as a unit: dispatch, completion, and the accounts of its time. Rules: node.h and
- * docs/models/node.md. */
+/* The node as a unit: dispatch, completion, and the accounts of its time. Rules: docs/models/node.md. */
 #include "models/node/node_internal.h"
 #include "models/unit/fetch.h"
 
