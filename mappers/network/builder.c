@@ -168,11 +168,6 @@ struct pim_windows pim_windows_make(uint32_t map_height, uint32_t map_width, uin
     return w;
 }
 
-uint32_t pim_windows_count(const struct pim_windows *w)
-{
-    return w->padded[0] / w->window[0] * (w->padded[1] / w->window[1]);
-}
-
 uint64_t pim_windows_padding(const struct pim_windows *w)
 {
     return (uint64_t)w->padded[0] * w->padded[1] - (uint64_t)w->map[0] * w->map[1];

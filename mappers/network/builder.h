@@ -50,7 +50,6 @@ struct pim_windows {
 /* Windows of height x width on a map; with `centred`, half of the padding is in front (CSWin). */
 struct pim_windows pim_windows_make(uint32_t map_height, uint32_t map_width, uint32_t height, uint32_t width,
                                     uint32_t shift, bool centred);
-uint32_t pim_windows_count(const struct pim_windows *windows);
 
 /* Padded positions that are no real tokens. */
 uint64_t pim_windows_padding(const struct pim_windows *windows);

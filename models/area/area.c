@@ -84,11 +84,6 @@ double pim_area_router_clock_pj(double width)
     return 0.0029 * width;
 }
 
-double pim_area_link_pj_per_bit_mm(void)
-{
-    return 0.029;
-}
-
 /* --- a node array --- */
 
 static double input_width(const struct pim_area_system *system)

@@ -56,13 +56,12 @@ double pim_area_router(enum pim_area_reading reading, double ports, double chann
 double pim_area_controller(enum pim_area_reading reading);
 
 /* Energies in pJ, mid readings: one multiply-accumulate; one access of the whole width; one flit through a
- * router, and its clock for a cycle; a bit over a mm of link. */
+ * router, and its clock for a cycle. */
 double pim_area_mac_pj(double bits, double sum_bits);
 double pim_area_sram_read_pj(double bytes, double width);
 double pim_area_sram_write_pj(double bytes, double width);
 double pim_area_router_pj(double channels, double flits, double width);
 double pim_area_router_clock_pj(double width);
-double pim_area_link_pj_per_bit_mm(void);
 
 /* A node array. Widths follow from the PE array: inputs and weights one operand for each row of PEs an
  * access, outputs one sum for each column. */

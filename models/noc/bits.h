@@ -17,13 +17,6 @@ static PIM_ALWAYS_INLINE unsigned pim_noc_first_from(uint64_t set, unsigned poin
     return pim_lowest_bit(above | (set & (0 - (uint64_t)(above == 0)))); /* without a branch */
 }
 
-/* {offset, offset + step, ...} below 32, for step 1 to 4. */
-static inline uint32_t pim_noc_every(unsigned step, unsigned offset)
-{
-    static const uint32_t sets[] = {0, UINT32_MAX, 0x55555555, 0x49249249, 0x11111111};
-    return sets[step] << offset;
-}
-
 /* {0 ... count - 1} for count <= 32. */
 static inline uint32_t pim_noc_all(unsigned count)
 {

@@ -1,5 +1,6 @@
 /* Defaults, checks, and what follows from a configuration alone: distances and zero-load latencies. */
 #include "models/noc/general/general.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <string.h>
@@ -321,16 +322,11 @@ enum pim_status pim_noc_configuration_check(const struct pim_noc_configuration *
     return status;
 }
 
-static uint32_t distance(uint32_t a, uint32_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 /* Between two columns, or rows, of `count`. */
 static uint32_t grid_distance(const struct pim_noc_configuration *configuration, uint32_t a, uint32_t b,
                               uint32_t count)
 {
-    uint32_t straight = distance(a, b);
+    uint32_t straight = pim_difference(a, b);
     return configuration->topology == PIM_NOC_TORUS && count - straight < straight ? count - straight
                                                                                    : straight;
 }

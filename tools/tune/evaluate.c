@@ -3,6 +3,7 @@
 #include "models/system/read.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
+#include "sim/integer.h"
 #include "tools/library/map.h"
 #include "tools/library/words.h"
 #include "tools/sweep/sweep.h"
@@ -45,16 +46,6 @@ static enum pim_status configure(const char *text, const char *fidelity,
 
 /* --- the energy of a trace of nodes --- */
 
-static uint64_t distance(uint32_t a, uint32_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
-static uint64_t whole(uint64_t amount, uint64_t part)
-{
-    return (amount + part - 1) / part;
-}
-
 /* The instructions of nodes; others do not stand in such a trace. */
 static void add_instruction(const struct pim_hardware *hardware, uint32_t unit,
                             const struct pim_instruction *instruction, struct pim_actions *actions)
@@ -84,20 +75,20 @@ static void add_instruction(const struct pim_hardware *hardware, uint32_t unit,
     case PIM_OP_STORE:
         actions->sram_bits += 8 * pim_memory_bytes(instruction);
         bytes = instruction->u.memory.stride == instruction->u.memory.bytes
-                    ? whole(pim_memory_bytes(instruction), port)
-                    : instruction->u.memory.count * whole(instruction->u.memory.bytes, port);
+                    ? pim_divide_up(pim_memory_bytes(instruction), port)
+                    : instruction->u.memory.count * pim_divide_up(instruction->u.memory.bytes, port);
         actions->dram_bits += 8 * bytes * port;
         break;
     case PIM_OP_SEND:
         bytes = instruction->u.network.bytes;
         actions->noc_bit_hops +=
-            whole(8 * bytes, hardware->noc.flit_bits) * hardware->noc.flit_bits *
-            (distance(unit % hardware->width, instruction->u.network.peer % hardware->width) +
-             distance(unit / hardware->width, instruction->u.network.peer / hardware->width));
-        actions->dram_bits += 8 * whole(bytes, port) * port;
+            pim_divide_up(8 * bytes, hardware->noc.flit_bits) * hardware->noc.flit_bits *
+            ((uint64_t)pim_difference(unit % hardware->width, instruction->u.network.peer % hardware->width) +
+             pim_difference(unit / hardware->width, instruction->u.network.peer / hardware->width));
+        actions->dram_bits += 8 * pim_divide_up(bytes, port) * port;
         break;
     case PIM_OP_RECEIVE:
-        actions->dram_bits += 8 * whole(instruction->u.network.bytes, port) * port;
+        actions->dram_bits += 8 * pim_divide_up(instruction->u.network.bytes, port) * port;
         break;
     default:
         break;

@@ -30,6 +30,5 @@ void formula_at_most(struct formula *formula, const struct element *elements, si
 enum pim_status sat_ask(const struct sat_solver *solver, const struct formula *formula,
                         uint64_t conflict_limit, enum sat_answer *answer, bool *value,
                         struct pim_error *error);
-const char *sat_solver_name(const struct sat_solver *solver);
 
 #endif

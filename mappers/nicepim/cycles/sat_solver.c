@@ -33,11 +33,6 @@ static const struct sat_solver solvers[] = {
     {"picosat", NULL, "-l", 20}, /* it limits decisions */
 };
 
-const char *sat_solver_name(const struct sat_solver *solver)
-{
-    return solver->name;
-}
-
 /* --- which are there --- */
 
 static bool installed(const char *name)

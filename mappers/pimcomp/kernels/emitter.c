@@ -297,13 +297,6 @@ void pim_core_emit_message(struct pim_core_emitter *emitter, uint32_t source, ui
     emitter->counts.sent_bytes += bytes;
 }
 
-void pim_core_emit_join(struct pim_core_emitter *emitter, uint32_t core)
-{
-    (void)pim_program_join(&emitter->program, core);
-    follow(emitter);
-    emitter->counts.joins++;
-}
-
 /* A barrier's messages: one element from `local` of one core to the element behind it of another. */
 struct barrier {
     struct pim_core_emitter *emitter;

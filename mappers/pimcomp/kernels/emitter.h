@@ -93,8 +93,6 @@ void pim_core_emit_write(struct pim_core_emitter *emitter, uint32_t core, uint64
 void pim_core_emit_message(struct pim_core_emitter *emitter, uint32_t source, uint64_t source_local,
                            uint32_t destination, uint64_t destination_local, uint64_t bytes);
 
-void pim_core_emit_join(struct pim_core_emitter *emitter, uint32_t core);
-
 /*
  * A barrier over `count` different cores: when one is past it, everything that all of them emitted before is
  * complete (loads and stores of global memory included). A binary tree of messages of one element, up to

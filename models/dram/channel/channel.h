@@ -97,8 +97,6 @@ struct pim_dram_channel;
 struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification *specification,
                                              const struct pim_dram_policy *policy);
 void pim_dram_rules_destroy(struct pim_dram_rules *rules);
-const struct pim_dram_specification *pim_dram_rules_specification(const struct pim_dram_rules *rules);
-const struct pim_dram_policy *pim_dram_rules_policy(const struct pim_dram_rules *rules);
 
 /* All rows closed, cycle 0. `index` goes into the records. NULL: memory is out. */
 struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *rules, uint32_t index,

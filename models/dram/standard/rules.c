@@ -167,13 +167,3 @@ void pim_dram_rules_destroy(struct pim_dram_rules *rules)
 {
     free(rules);
 }
-
-const struct pim_dram_specification *pim_dram_rules_specification(const struct pim_dram_rules *rules)
-{
-    return &rules->specification;
-}
-
-const struct pim_dram_policy *pim_dram_rules_policy(const struct pim_dram_rules *rules)
-{
-    return &rules->policy;
-}

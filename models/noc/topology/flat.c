@@ -8,6 +8,7 @@
  * the nodes of a rectangle, in rows, as terminals 0, 1, ...
  */
 #include "models/noc/topology/internal.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,11 +41,6 @@ static void put_tiles(struct pim_noc_topology *topology, const struct tiles *til
     }
 }
 
-static uint32_t distance(uint32_t a, uint32_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 /* --- flattened butterfly --- */
 
 /*
@@ -62,8 +58,8 @@ static void link_flat(struct noc_layout *layout, const struct tiles *tiles, uint
 {
     uint32_t k = tiles->k, c = tiles->across * tiles->along, latency = configuration->link_latency;
     for (uint32_t other = 0; other < k; other++) {
-        uint32_t across = configuration->latency_by_length ? tiles->across * distance(x, other) : 1;
-        uint32_t along = configuration->latency_by_length ? tiles->along * distance(y, other) : 1;
+        uint32_t across = configuration->latency_by_length ? tiles->across * pim_difference(x, other) : 1;
+        uint32_t along = configuration->latency_by_length ? tiles->along * pim_difference(y, other) : 1;
         if (other != x) /* the rows before its own come first there */
             noc_layout_link(layout, x + k * y, output_along(c, x, other), other + k * y,
                             c + y + x - (x > other), latency * across);
@@ -136,11 +132,11 @@ static uint32_t concentrated_way(uint32_t k, uint32_t x, uint32_t y, uint32_t to
                                  bool express)
 {
     if (x != to_x) {
-        if (express && distance(x, to_x) > k / 2 - 1 && (y == 0 || y == k - 1))
+        if (express && pim_difference(x, to_x) > k / 2 - 1 && (y == 0 || y == k - 1))
             return y == 0 ? NORTH : SOUTH;
         return to_x > x ? EAST : WEST;
     }
-    if (express && distance(y, to_y) > k / 2 - 1 && (x == 0 || x == k - 1))
+    if (express && pim_difference(y, to_y) > k / 2 - 1 && (x == 0 || x == k - 1))
         return x == 0 ? WEST : EAST;
     return to_y > y ? SOUTH : NORTH;
 }

@@ -174,11 +174,6 @@ const char *sweep_program(char path[SWEEP_PATH_BYTES])
     return path;
 }
 
-unsigned sweep_thread_count(const struct sweep_request *request)
-{
-    return request->threads ? (unsigned)request->threads : pim_sweep_processors();
-}
-
 enum pim_status sweep_pool(const struct sweep_request *request, const struct pim_sweep *sweep,
                            struct pim_trace_pool **pool, struct pim_error *error)
 {

@@ -30,9 +30,6 @@ struct sweep_request {
 #define SWEEP_NO_TASK UINT64_MAX
 #define SWEEP_FIDELITIES "configured|ideal|analytic|flit"
 
-/* Threads to work with: as asked for, or as many as there are processors. */
-unsigned sweep_thread_count(const struct sweep_request *request);
-
 /* This program as a path. */
 const char *sweep_program(char path[SWEEP_PATH_BYTES]);
 
