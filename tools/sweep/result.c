@@ -194,9 +194,11 @@ static void add_sums(struct pim_sweep_result *result, const struct pim_system *s
 
 /* --- a point --- */
 
+/* *cycles: of the whole trace; 0 when `until` stopped it. */
 static enum pim_status replay(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
                               const struct pim_hardware *hardware, const struct pim_trace *trace,
-                              bool estimates, struct pim_sweep_result *result, struct pim_error *error)
+                              bool estimates, struct pim_sweep_result *result, uint64_t *cycles,
+                              struct pim_error *error)
 {
     const struct pim_system_options options = {
         .until_cycle = sweep->until_cycle ? sweep->until_cycle : PIM_UNTIL_END, .quiet = true};
@@ -207,6 +209,7 @@ static enum pim_status replay(const struct pim_sweep *sweep, const struct pim_sw
         status = pim_system_run(system, error);
     if (status == PIM_OK)
         status = pim_system_collect(system, &run, error);
+    *cycles = status == PIM_OK && run.complete ? run.cycles : 0;
     if (status == PIM_OK)
         status = add_report(result, system, &run, error);
     if (status == PIM_OK) {
@@ -253,7 +256,9 @@ static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace
     if (status == PIM_OK) {
         result->has_trace = true;
         result->trace_hash = pim_trace_hash(trace);
-        status = replay(sweep, point, &hardware, trace, differs[0] == '\0', result, error);
+        uint64_t cycles = 0;
+        status = replay(sweep, point, &hardware, trace, differs[0] == '\0', result, &cycles, error);
+        best.own_cycles = best.own_cycles ? best.own_cycles : cycles;
         if (status == PIM_OK && sweep->take_best)
             pim_sweep_best_add(sweep, &best, result);
     }

@@ -344,7 +344,7 @@ enum pim_status pim_sweep_prepare(struct pim_sweep *sweep, struct pim_error *err
             PIM_OK)
             return error->status;
     }
-    if (prepare_constraints(sweep, error) != PIM_OK || pim_sweep_check_best(sweep, error) != PIM_OK)
+    if (prepare_constraints(sweep, error) != PIM_OK || pim_sweep_prepare_best(sweep, error) != PIM_OK)
         return error->status;
     return pim_sweep_identify(sweep, &sweep->identity, error);
 }

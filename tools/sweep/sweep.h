@@ -62,8 +62,9 @@ struct pim_sweep {
     struct pim_texts network_sets; /* "network.key=value" */
     const char *fidelity;          /* "ideal", "analytic", "flit", or NULL: as configured */
     uint64_t until_cycle;          /* as in pim_system_options; 0: to the end */
-    bool map_once;  /* traces are made for the base configuration, not for that of each point */
-    bool take_best; /* the fastest program of neighbouring points runs: best.h */
+    bool map_once;     /* traces are made for the base configuration, not for that of each point */
+    bool own_programs; /* each point runs its own, also where take_best would be */
+    bool take_best;    /* the fastest program of neighbouring points runs: best.h; from prepare on */
     struct pim_sweep_axis *axes;
     size_t axis_count, axis_capacity;
     struct pim_texts conditions;         /* constraints as texts */

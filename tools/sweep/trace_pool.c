@@ -222,14 +222,14 @@ static struct entry *find_or_add(struct pim_trace_pool *pool, const char *name)
     return entry;
 }
 
-static enum pim_status take_mapped(struct pim_trace_pool *pool, const struct mapping *mapping,
+static enum pim_status take_mapped(struct pim_trace_pool *pool, const struct mapping *mapping, bool wait,
                                    const struct pim_trace **trace, struct pim_error *error)
 {
     (void)pthread_mutex_lock(&pool->mutex);
     struct entry *entry = find_or_add(pool, mapping->name);
-    if (!entry) {
+    if (!entry || (entry->making && !wait)) {
         (void)pthread_mutex_unlock(&pool->mutex);
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the traces");
+        return entry ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for the traces");
     }
     while (entry->making)
         (void)pthread_cond_wait(&pool->changed, &pool->mutex);
@@ -256,8 +256,8 @@ static enum pim_status take_mapped(struct pim_trace_pool *pool, const struct map
     return status;
 }
 
-enum pim_status pim_trace_pool_take(struct pim_trace_pool *pool, const struct pim_sweep_point *point,
-                                    const struct pim_trace **trace, struct pim_error *error)
+static enum pim_status take(struct pim_trace_pool *pool, const struct pim_sweep_point *point, bool wait,
+                            const struct pim_trace **trace, struct pim_error *error)
 {
     struct mapping mapping;
     *trace = pool->sweep->sources[point->source].opened;
@@ -265,9 +265,21 @@ enum pim_status pim_trace_pool_take(struct pim_trace_pool *pool, const struct pi
         return PIM_OK;
     enum pim_status status = describe(pool->sweep, point, &mapping, error);
     if (status == PIM_OK)
-        status = take_mapped(pool, &mapping, trace, error);
+        status = take_mapped(pool, &mapping, wait, trace, error);
     mapping_terminate(&mapping);
     return status;
+}
+
+enum pim_status pim_trace_pool_take(struct pim_trace_pool *pool, const struct pim_sweep_point *point,
+                                    const struct pim_trace **trace, struct pim_error *error)
+{
+    return take(pool, point, true, trace, error);
+}
+
+enum pim_status pim_trace_pool_try(struct pim_trace_pool *pool, const struct pim_sweep_point *point,
+                                   const struct pim_trace **trace, struct pim_error *error)
+{
+    return take(pool, point, false, trace, error);
 }
 
 void pim_trace_pool_give(struct pim_trace_pool *pool, const struct pim_trace *trace)

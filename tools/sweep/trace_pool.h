@@ -29,6 +29,9 @@ void pim_trace_pool_destroy(struct pim_trace_pool *pool);
 /* The trace of a point, to be given back. */
 enum pim_status pim_trace_pool_take(struct pim_trace_pool *pool, const struct pim_sweep_point *point,
                                     const struct pim_trace **trace, struct pim_error *error);
+/* The same, but *trace is NULL while another thread makes it. */
+enum pim_status pim_trace_pool_try(struct pim_trace_pool *pool, const struct pim_sweep_point *point,
+                                   const struct pim_trace **trace, struct pim_error *error);
 void pim_trace_pool_give(struct pim_trace_pool *pool, const struct pim_trace *trace);
 
 #endif

@@ -478,6 +478,33 @@ uint64_t pim_trace_hash(const struct pim_trace *trace)
     return trace->content;
 }
 
+static void hash_numbers(XXH64_state_t *state, uint64_t one, uint64_t two)
+{
+    const uint64_t numbers[] = {one, two};
+    pim_hash_update(state, numbers, sizeof numbers);
+}
+
+uint64_t pim_trace_program_hash(const struct pim_trace *trace)
+{
+    XXH64_state_t state;
+    (void)XXH64_reset(&state, 0);
+    for (uint32_t u = 0; u < trace->description.units; u++) {
+        uint32_t count;
+        const struct pim_trace_array_group *group = pim_trace_array_groups(trace, u, &count);
+        hash_numbers(&state, trace->unit[u].instructions, trace->unit[u].hash);
+        hash_numbers(&state, u, count);
+        if (count > 0)
+            pim_hash_update(&state, group, count * sizeof *group);
+    }
+    for (uint32_t t = 0; t < trace->tables; t++) {
+        hash_numbers(&state, trace->table[t].router, trace->table[t].count);
+        if (trace->table[t].count > 0)
+            pim_hash_update(&state, trace->table[t].entries,
+                            trace->table[t].count * sizeof *trace->table[t].entries);
+    }
+    return XXH64_digest(&state);
+}
+
 uint32_t pim_trace_behaviour_routers(const struct pim_trace *trace)
 {
     return trace->tables;

@@ -53,6 +53,10 @@ uint64_t pim_trace_file_bytes(const struct pim_trace *trace);
  * the same content, however compressed. */
 uint64_t pim_trace_hash(const struct pim_trace *trace);
 
+/* XXH64 over what units execute alone: instructions, behaviour tables, array groups. Equal for traces that
+ * differ in names, in the configuration that they carry, or in estimates. */
+uint64_t pim_trace_program_hash(const struct pim_trace *trace);
+
 /* Behaviour tables, sorted by router: how many routers have one; the i-th with its router and number of
  * entries. */
 uint32_t pim_trace_behaviour_routers(const struct pim_trace *trace);

@@ -229,7 +229,7 @@ export function sweepArticle(entry) {
     const without = estimate ? data.done.filter((point) => !isNumber(estimate.of(point))).length : data.done.length;
     if (cycles && without > 0)
         body.push(element("p", {class: "note", "data-chart": "without-estimate"}, `${without === data.done.length ? "No point has" : `${integer(without)} of ${integer(data.done.length)} points do not have`} an estimate: ` +
-            "their traces were mapped for another hardware than the points are, or have none. With networks and mapping = \"each\" every point is mapped, and estimated, for its own."));
+            "their traces were mapped for another hardware than the points are, or have none. With networks and mapping = \"own\" every point runs what is mapped, and estimated, for its own."));
     const beaten = data.metrics.find((metric) => metric.name === "search_beaten");
     const places = beaten ? data.done.filter((point) => beaten.of(point) === 1) : [];
     if (places.length > 0)

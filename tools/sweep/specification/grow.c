@@ -3,6 +3,7 @@
 #include "mappers/network/descriptor/descriptor.h"
 #include "models/system/schema.h"
 #include "sim/output/json.h"
+#include "tools/sweep/best.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct pim_growth {
     size_t source_count;
     uint64_t repeats;
     size_t fixed[PIM_SWEEP_AXES_MOST]; /* of new axes: the value at which the old points stand */
+    bool keeps;
     char *why;
     size_t size;
 };
@@ -46,6 +48,47 @@ static bool are_sweeps(struct pim_growth *growth, const json_t *old, const json_
                : differs(growth, "a tuning can go on for more iterations, and with nothing else changed", "");
 }
 
+/* The axes along which programs are replayed, as an array; NULL: no memory. */
+static json_t *bandwidths(json_t *axes)
+{
+    json_t *found = json_array(), *keys;
+    size_t at;
+    json_array_foreach(axes, at, keys)
+    {
+        bool all = json_object_size(keys) > 0;
+        for (void *i = json_object_iter(keys); i; i = json_object_iter_next(keys, i))
+            all = all && pim_sweep_is_bandwidth(json_object_iter_key(i));
+        if (all && json_array_append(found, keys) != 0) {
+            json_decref(found);
+            return NULL;
+        }
+    }
+    return found;
+}
+
+/* Whether the finished points are what they would be in the new sweep: of the programs of their neighbours
+ * the best runs, so there must be no others. */
+static bool keeps_points(const json_t *old, const json_t *new)
+{
+    if (!json_object_get(new, "take_best"))
+        return true;
+    if (!json_object_get(old, "take_best") ||
+        !json_equal(json_object_get(old, "constraints"), json_object_get(new, "constraints")))
+        return false;
+    json_t *before = bandwidths(json_object_get(old, "axes"));
+    json_t *after = bandwidths(json_object_get(new, "axes"));
+    bool same = before && after && json_equal(before, after);
+    json_decref(before);
+    json_decref(after);
+    return same;
+}
+
+static bool same_mapping(const json_t *old, const json_t *new)
+{
+    return !(json_object_get(old, "take_best") && json_object_get(new, "own_programs")) &&
+           !(json_object_get(old, "own_programs") && json_object_get(new, "take_best"));
+}
+
 static bool same_settings(struct pim_growth *growth, const json_t *old, const json_t *new)
 {
     static const char *const equal[] = {"pimsim", "seed", "until", "map_once"};
@@ -53,12 +96,9 @@ static bool same_settings(struct pim_growth *growth, const json_t *old, const js
     for (size_t i = 0; i < sizeof equal / sizeof equal[0]; i++)
         if (!json_equal(json_object_get(old, equal[i]), json_object_get(new, equal[i])))
             return differs(growth, names[i], "");
-    bool best = json_object_get(new, "take_best") != NULL;
-    if (best != (json_object_get(old, "take_best") != NULL))
+    if (!same_mapping(old, new))
         return differs(growth, "mapping", "");
-    if (best && !json_equal(json_object_get(old, "axes"), json_object_get(new, "axes")))
-        return differs(growth, "with mapping = \"best\" finished points depend on all values of the axes",
-                       "");
+    growth->keeps = keeps_points(old, new);
     json_int_t repeats = json_integer_value(json_object_get(old, "repeats"));
     growth->repeats = repeats > 0 ? (uint64_t)repeats : 1;
     return growth->repeats <= growth->sweep->repeats || differs(growth, "fewer repeats", "");
@@ -226,6 +266,11 @@ void pim_growth_destroy(struct pim_growth *growth)
     free(growth->axes);
     free(growth->sources);
     free(growth);
+}
+
+bool pim_growth_keeps(const struct pim_growth *growth)
+{
+    return growth->keeps;
 }
 
 uint64_t pim_growth_number(const struct pim_growth *growth, uint64_t number)

@@ -24,6 +24,10 @@ enum pim_status pim_growth_create(const char *identity, const struct pim_sweep *
                                   struct pim_error *error);
 void pim_growth_destroy(struct pim_growth *growth); /* NULL is allowed */
 
+/* Whether results of points hold on. They do not where the program of another point may run at each
+ * (mapping = "each"), and there are other such points than before. */
+bool pim_growth_keeps(const struct pim_growth *growth);
+
 /* The number in the new sweep of point `number` of the old one; UINT64_MAX: the old one has no such point. */
 uint64_t pim_growth_number(const struct pim_growth *growth, uint64_t number);
 

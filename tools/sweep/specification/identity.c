@@ -86,8 +86,10 @@ enum pim_status pim_sweep_identify(const struct pim_sweep *sweep, char **text, s
     pim_json_put_count(json, "seed", sweep->seed);
     pim_json_put_count(json, "until", sweep->until_cycle);
     pim_json_put_boolean(json, "map_once", sweep->map_once);
-    if (sweep->take_best) /* without it identities are what they were */
+    if (sweep->take_best)
         pim_json_put_boolean(json, "take_best", true);
+    if (sweep->own_programs)
+        pim_json_put_boolean(json, "own_programs", true);
     enum pim_status status = pim_json_write(json, file, error);
     pim_json_destroy(json);
     if (fclose(file) != 0 && status == PIM_OK)

@@ -208,12 +208,12 @@ static enum pim_status read_fidelity(struct reading *reading, const config_setti
 
 static enum pim_status read_mapping(struct reading *reading, const config_setting_t *setting)
 {
-    static const char *const words[] = {"each", "once", "best", NULL};
+    static const char *const words[] = {"each", "once", "own", NULL};
     unsigned index = 0;
     if (read_word(reading, setting, words, &index) != PIM_OK)
         return reading->error->status;
     reading->sweep->map_once = index == 1;
-    reading->sweep->take_best = index == 2;
+    reading->sweep->own_programs = index == 2;
     return PIM_OK;
 }
 
