@@ -181,20 +181,19 @@ static enum pim_status plan_workers(struct pim_ll *ll, uint32_t index, uint32_t 
     return PIM_OK;
 }
 
-/* Large windows that have no pixel in common, and none from global memory: holding all their pixels would
- * take much memory, and gain nothing. */
-static bool pools_as_they_come(const struct pim_ll *ll, const struct pim_ll_layer *layer)
+enum { LARGE_WINDOW = 16 }; /* positions */
+
+/* Large windows that have no pixel in common: holding all their pixels would take much memory, and gain
+ * nothing. */
+static bool pools_as_they_come(const struct pim_ll_layer *layer)
 {
-    enum { LARGE = 16 };
     const struct pim_sliding *sliding = &layer->window;
-    bool apart = layer->core_layer->kind == PIM_CORE_POOLING && layer->positions >= LARGE;
+    bool apart = layer->core_layer->kind == PIM_CORE_POOLING && layer->positions >= LARGE_WINDOW;
     for (int axis = 0; axis < 2; axis++) {
         bool one = axis == 0 ? layer->core_layer->height == 1 : layer->core_layer->width == 1;
         apart = apart &&
                 (one || (sliding->dilation[axis] == 1 && sliding->stride[axis] >= sliding->kernel[axis]));
     }
-    for (uint32_t p = 0; p < layer->parts; p++)
-        apart = apart && ll->layer[layer->part[p].layer].core_layer->kind != PIM_CORE_INPUT;
     return apart;
 }
 
@@ -222,7 +221,7 @@ static enum pim_status plan_vectors(struct pim_ll *ll)
             work[home[w]] += (uint64_t)from->channels * layer->slots;
         }
         layer->home = home;
-        layer->pools_as_they_come = pools_as_they_come(ll, layer);
+        layer->pools_as_they_come = pools_as_they_come(layer);
         PIM_TRY(plan_workers(ll, i, count));
     }
     return PIM_OK;
@@ -279,6 +278,62 @@ static enum pim_status check_sizes(struct pim_ll *ll)
     return PIM_OK;
 }
 
+/* The output along an axis that reads most positions within the map. */
+static uint32_t fullest_output(const struct pim_sliding *sliding, int axis, uint32_t outputs, uint32_t inputs)
+{
+    int64_t dilation = sliding->dilation[axis], most = 0;
+    uint32_t fullest = 0;
+    for (uint32_t output = 0; output < outputs; output++) {
+        int64_t before = sliding->pad_before[axis] - (int64_t)output * sliding->stride[axis];
+        int64_t first = before > 0 ? (before + dilation - 1) / dilation : 0;
+        int64_t last = (int64_t)inputs - 1 + before < 0 ? -1 : ((int64_t)inputs - 1 + before) / dilation;
+        last = last < sliding->kernel[axis] ? last : (int64_t)sliding->kernel[axis] - 1;
+        if (last - first + 1 > most) {
+            most = last - first + 1;
+            fullest = output;
+        }
+    }
+    return fullest;
+}
+
+/* Pixels that a window of a pooling reads, all of which are on one core at a time. */
+static uint64_t bytes_of_window(const struct pim_ll *ll, const struct pim_ll_layer *layer, uint32_t window)
+{
+    uint64_t bytes = 0;
+    for (uint32_t slot = 0; slot < layer->slots; slot++) {
+        uint32_t part = slot % layer->parts, same = 0, pixel;
+        while (layer->part[same].layer != layer->part[part].layer)
+            same++;
+        if (same == part && pim_ll_input_pixel(layer, window, slot, &pixel))
+            bytes += pim_ll_pixel_bytes(ll, layer->part[part].layer);
+    }
+    return bytes;
+}
+
+/* A pooling whose large window has no room is refused before anything is tried. */
+static enum pim_status check_poolings(const struct pim_ll *ll)
+{
+    uint64_t capacity = ll->mapping->architecture->local_memory_bytes;
+    for (uint32_t i = 0; i < ll->layers; i++) {
+        const struct pim_ll_layer *layer = &ll->layer[i];
+        const struct pim_core_layer *from = layer->core_layer;
+        if (from->kind != PIM_CORE_POOLING || layer->positions < LARGE_WINDOW || pools_as_they_come(layer) ||
+            layer->table[0].pixel)
+            continue;
+        uint32_t row = fullest_output(&layer->window, 0, from->height, layer->in_height);
+        uint32_t column = fullest_output(&layer->window, 1, from->width, layer->in_width);
+        uint64_t needed = bytes_of_window(ll, layer, row * from->width + column) + pim_ll_pixel_bytes(ll, i);
+        if (needed > capacity)
+            return pim_fail(
+                ll->error, PIM_BAD_INPUT,
+                "%s: its windows overlap or are dilated, and the pixels of one take %" PRIu64
+                " bytes of a core's local memory, which has %" PRIu64
+                ": core.local_memory_bytes of so many at least, or --mode ht, which pools row by row",
+                from->name, needed, capacity);
+    }
+    return PIM_OK;
+}
+
 static bool create_uses(const struct pim_ll *ll, struct pim_ll_uses *uses)
 {
     uses->uses = PIM_ARENA_ARRAY(ll->arena, uint32_t, ll->cores);
@@ -313,6 +368,7 @@ enum pim_status pim_ll_plan(struct pim_ll *ll)
         found = needed > found ? needed : found;
     }
     PIM_TRY(plan_links(ll));
+    PIM_TRY(check_poolings(ll));
     PIM_TRY(plan_vectors(ll));
     ll->found = PIM_ARENA_ARRAY(ll->arena, uint32_t, found);
     ll->base = PIM_ARENA_ARRAY(ll->arena, uint32_t, members);

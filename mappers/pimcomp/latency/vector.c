@@ -114,31 +114,61 @@ static void element_of_two(const struct window *window)
 
 /* --- pooling as pixels come --- */
 
-/* Pools the next slot of the window. False: it is not there, or there is no room for the output. */
-static bool take_slot(struct window *window, struct pim_ll_worker *worker, const struct pim_ll_reader *reader)
+/* Pixels of a map in the global memory that are loaded together. */
+enum { STRETCH_PIXELS = 64, STRETCH_BYTES = 4096 };
+
+/* How many slots from the next one on are taken together: pixels of one row that are loaded, else one. */
+static uint32_t count_stretch(const struct window *window, const struct pim_ll_worker *worker)
+{
+    const struct pim_ll_layer *layer = window->layer;
+    uint32_t source = layer->part[0].layer, columns = layer->window.kernel[1];
+    if (layer->parts > 1 || window->ll->layer[source].core_layer->kind != PIM_CORE_INPUT)
+        return 1;
+    uint32_t count = STRETCH_BYTES / pim_ll_pixel_bytes(window->ll, source);
+    uint32_t row = columns - worker->taken % columns;
+    count = count < STRETCH_PIXELS ? count : STRETCH_PIXELS;
+    count = count < row ? count : row;
+    return count > 0 ? count : 1;
+}
+
+/* Pools one slot, which is there. */
+static void take_slot(const struct window *window, struct pim_ll_worker *worker, uint32_t slot)
+{
+    const struct pim_ll_part *part = &window->layer->part[slot % window->layer->parts];
+    if (window->ll->found[slot] == PIM_LL_PADDING)
+        return;
+    uint32_t to = worker->pixel + part->offset * PIM_CORE_ELEMENT_BYTES;
+    uint32_t from = element_at(window, slot, 0);
+    if (worker->positions == 0)
+        put_copy(window, to, from, part->channels);
+    else
+        put_vector(window, pooling_of(window), to, to, from, part->channels);
+    worker->positions += slot % window->layer->parts == window->layer->parts - 1;
+}
+
+/* Pools the next slots of the window. False: they, or room for them or for the output, are not there. */
+static bool take_slots(struct window *window, struct pim_ll_worker *worker,
+                       const struct pim_ll_reader *reader)
 {
     struct pim_ll *ll = window->ll;
-    const struct pim_ll_part *part = &window->layer->part[worker->taken % window->layer->parts];
     if (!pim_ll_find_inputs(ll, reader, &worker->waited))
         return false;
-    if (worker->taken == 0) {
-        ll->reservations = 0;
-        if (!pim_ll_reserve(ll, window->index, worker->core, pim_ll_pixel_bytes(ll, window->index)))
-            return false;
+    ll->reservations = ll->loads = 0;
+    if ((worker->taken == 0 &&
+         !pim_ll_reserve(ll, window->index, worker->core, pim_ll_pixel_bytes(ll, window->index))) ||
+        !pim_ll_reserve_loads(ll, reader)) {
+        pim_ll_cancel_reservations(ll);
+        return false;
+    }
+    if (worker->taken == 0)
         worker->pixel = ll->reservation[0].address;
-    }
+    pim_ll_perform_loads(ll);
+    pim_ll_find_loaded(ll, reader);
     window->pixel = worker->pixel;
-    if (ll->found[worker->taken] != PIM_LL_PADDING) {
-        uint32_t to = worker->pixel + part->offset * PIM_CORE_ELEMENT_BYTES;
-        uint32_t from = element_at(window, worker->taken, 0);
-        if (worker->positions == 0)
-            put_copy(window, to, from, part->channels);
-        else
-            put_vector(window, pooling_of(window), to, to, from, part->channels);
-        worker->positions += worker->taken % window->layer->parts == window->layer->parts - 1;
-    }
+    for (uint32_t i = 0; i < reader->needed && ll->status == PIM_OK; i++)
+        take_slot(window, worker, reader->need[i]);
     pim_ll_use_inputs(ll, reader);
-    worker->taken++;
+    worker->taken += reader->needed;
     ll->steps++;
     return true;
 }
@@ -148,16 +178,18 @@ static bool run_as_they_come(struct window *window, struct pim_ll_worker *worker
 {
     struct pim_ll *ll = window->ll;
     struct pim_ll_layer *layer = &ll->layer[window->index];
-    uint32_t number = layer->order[worker->next];
+    uint32_t number = layer->order[worker->next], need[STRETCH_PIXELS];
     size_t first = 0;
     while (worker->taken < layer->slots) {
         const struct pim_ll_reader reader = {.layer = window->index,
                                              .task = number,
                                              .core = worker->core,
-                                             .need = &worker->taken,
-                                             .needed = 1,
+                                             .need = need,
+                                             .needed = count_stretch(window, worker),
                                              .found = ll->found};
-        if (!take_slot(window, worker, &reader) || ll->status != PIM_OK)
+        for (uint32_t i = 0; i < reader.needed; i++)
+            need[i] = worker->taken + i;
+        if (!take_slots(window, worker, &reader) || ll->status != PIM_OK)
             return false;
     }
     ll->reservations = 0;

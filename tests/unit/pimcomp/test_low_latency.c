@@ -284,6 +284,63 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
+/* Windows without a pixel in common are pooled as their pixels come, also from the global memory: no core
+ * holds a window, let alone the map. */
+START_TEST(large_poolings_hold_little)
+{
+    for (unsigned c = 0; c < 8; c++) {
+        bool average = c & 1, behind = c & 2, in_order = c & 4;
+        struct pim_random random;
+        struct trial t;
+        pim_random_initialize(&random, 5);
+        trial_begin(&t, PIM_CORE_LOW_LATENCY);
+        uint32_t from = net_input(&t.net, 4, 40, 40);
+        if (behind)
+            from = net_convolution(&t.net, from, 4, 1, 1, 0, 1, false);
+        uint32_t pooled =
+            net_pooling(&t.net, from, average ? PIM_POOLING_AVERAGE : PIM_POOLING_MAXIMUM, 21, 21, 1, false);
+        (void)net_convolution(&t.net, pooled, 3, 2, 1, 0, 1, true);
+        t.architecture.local_memory_bytes = 2048; /* a window has 21 x 21 x 4 elements, 3528 bytes */
+        t.architecture.in_order = in_order;
+        trial_lower(&t, NULL);
+        ck_assert(trial_lay_out(&t, &random, 2));
+        ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
+        check_trial(&t);
+        trial_end(&t);
+    }
+}
+END_TEST
+
+/* Windows that overlap are held whole: what has no room is refused at once; a byte more is enough. */
+START_TEST(large_windows_are_refused)
+{
+    for (unsigned c = 0; c < 4; c++) {
+        bool padded = c & 1, behind = c & 2;
+        struct pim_random random;
+        struct trial t;
+        pim_random_initialize(&random, 5);
+        trial_begin(&t, PIM_CORE_LOW_LATENCY);
+        uint32_t from = net_input(&t.net, 4, 12, 10);
+        if (behind)
+            from = net_convolution(&t.net, from, 4, 1, 1, 0, 1, false);
+        uint32_t pooled = net_pooling(&t.net, from, PIM_POOLING_MAXIMUM, 9, 1, padded ? 1 : 0, false);
+        (void)net_convolution(&t.net, pooled, 3, 1, 1, 0, 1, true);
+        uint64_t window = 9 * 9 * 8 + 8; /* four channels, and the output pixel */
+        t.architecture.local_memory_bytes = window - 1;
+        trial_lower(&t, NULL);
+        ck_assert(trial_lay_out(&t, &random, 2));
+        ck_assert_int_eq(trial_emit(&t), PIM_BAD_INPUT);
+        ck_assert_msg(
+            strstr(t.error.text, "its windows overlap or are dilated, and the pixels of one take 656 bytes"),
+            "%s", t.error.text);
+        t.architecture.local_memory_bytes = window;
+        if (trial_emit(&t) != PIM_OK)
+            ck_assert_ptr_null(strstr(t.error.text, "its windows overlap"));
+        trial_end(&t);
+    }
+}
+END_TEST
+
 /* --- order of messages --- */
 
 START_TEST(no_pixel_goes_twice)
@@ -317,6 +374,8 @@ Suite *low_latency_suite(void)
     tcase_add_test(tests, random_networks);
     tcase_add_test(tests, folds_reuse_inputs);
     tcase_add_test(tests, memory_is_bounded);
+    tcase_add_test(tests, large_poolings_hold_little);
+    tcase_add_test(tests, large_windows_are_refused);
     tcase_add_test(tests, no_pixel_goes_twice);
     suite_add_tcase(suite, tests);
     return suite;
