@@ -23,6 +23,7 @@ struct pim_core_plan {
     struct pim_core_schedule_report report;
     const char *mode, *method, *baseline; /* as asked for */
     const char *taken;                    /* the layout of the program */
+    bool nothing_kept;                    /* no maps stay on chip, by option or by choice */
     uint64_t macs;  /* of the network for one sample; partition.macs: with zeros that are stored */
     uint64_t batch; /* samples; 0: one saturated round, or low latency */
     uint64_t estimate_cycles, estimate_parts[PIM_ESTIMATE_PARTS];

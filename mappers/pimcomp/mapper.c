@@ -5,6 +5,7 @@
 #include "mappers/pimcomp/cost/timing.h"
 #include "mappers/pimcomp/layout/baseline.h"
 #include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/layout/plan_file.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/refine.h"
 #include "mappers/pimcomp/searches.h"
@@ -40,6 +41,7 @@ struct choices {
     unsigned mode, preset, layout, unfolding, baseline, reuse, cut;
     uint64_t batch, threshold, profile;
     bool no_grouping, no_keeping, keep_pixels, check;
+    const char *plan; /* NULL: none */
 };
 
 static const struct choices defaults = {.search = {.seed = 1}, .profile = PROFILE_BY_PRESET};
@@ -57,6 +59,8 @@ static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("layout", struct choices, layout, "METHOD", "genetic|balance|first",
                    "Replicas and places of array groups: searched (default), balanced by windows, or one "
                    "replica first fit"),
+    PIM_TEXT_ROW("plan", struct choices, plan, "FILE",
+                 "Takes the layout of this plan, as --format json writes it, and searches none"),
     PIM_COUNT_ROW("profile", struct choices, profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
                   "Layouts of the search that are timed at its end, beside those without a search: the "
                   "best are refined, the fastest is taken; in segments they are timed alone; 0: none. "
@@ -317,6 +321,13 @@ static enum pim_status lay_out(struct made *made, struct pim_error *error)
     if (choices->baseline != PIM_BASELINE_NONE)
         return pim_core_baseline_layout((enum pim_core_baseline)choices->baseline, &plan->architecture,
                                         &plan->network, &plan->partition, arena, &plan->layout, error);
+    if (choices->plan) {
+        bool nothing_kept = false;
+        enum pim_status status = pim_core_layout_read(choices->plan, &plan->mapping, arena, &plan->layout,
+                                                      &plan->taken, &nothing_kept, error);
+        made->schedule.no_keeping = made->schedule.no_keeping || nothing_kept;
+        return status;
+    }
     if (choices->layout == LAYOUT_FIRST)
         return pim_core_layout_first(&plan->architecture, &plan->network, &plan->partition, arena,
                                      &plan->layout, error);
@@ -361,7 +372,8 @@ static enum pim_status compile(struct made *made, struct pim_error *error)
         status = lay_out(made, error);
         larger = status == PIM_BAD_INPUT && finds_no_room(made);
     }
-    if (larger && plan->architecture.write_row_cycles > 0 && made->choices.baseline == PIM_BASELINE_NONE) {
+    if (larger && plan->architecture.write_row_cycles > 0 && made->choices.baseline == PIM_BASELINE_NONE &&
+        !made->choices.plan) {
         const struct pim_error why = *error;
         return compile_larger(made, &why, error);
     }
@@ -397,6 +409,10 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
     if (simulates && (choices->layout != LAYOUT_GENETIC || choices->baseline != PIM_BASELINE_NONE))
         return pim_fail(error, PIM_USAGE,
                         "--profile is for layouts of a search: --layout genetic, no --baseline");
+    if (choices->plan &&
+        (simulates || choices->layout != LAYOUT_GENETIC || choices->baseline != PIM_BASELINE_NONE))
+        return pim_fail(error, PIM_USAGE,
+                        "--plan has a layout: no --layout, --profile and --baseline with it");
     if (choices->check && choices->keep_pixels)
         return pim_fail(error, PIM_USAGE, "--check-values and --keep-pixels: one of them alone");
     return PIM_OK;
@@ -450,7 +466,7 @@ static enum pim_status make(struct made *made, struct pim_error *error)
     const struct pim_network *network = made->inputs->network;
     struct pim_core_plan *plan = &made->plan;
     *plan = (struct pim_core_plan){.mode = choices->mode == PIM_CORE_LOW_LATENCY ? "ll" : "ht",
-                                   .method = methods[choices->layout],
+                                   .method = choices->plan ? "plan" : methods[choices->layout],
                                    .taken = methods[choices->layout],
                                    .baseline = pim_core_baseline_name(choices->baseline),
                                    .macs = network->graph.macs};
@@ -474,6 +490,7 @@ static enum pim_status make(struct made *made, struct pim_error *error)
     if (compile(made, error) != PIM_OK || choose_batch(made, error) != PIM_OK)
         return error->status;
     plan->batch = made->schedule.batch;
+    plan->nothing_kept = made->schedule.no_keeping;
     return PIM_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "mappers/pimcomp/compilation.h"
 
 #include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/layout/plan_file.h"
 #include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "sim/output/json.h"
@@ -269,7 +270,7 @@ static void put_layers(struct pim_json *json, const struct pim_core_plan *plan)
             pim_json_put_text(json, "unfolding", pim_unfolding_name(part->unfolding));
             pim_json_put_count(json, "groups", part->groups);
             pim_json_put_count(json, "arrays", part->arrays);
-            pim_json_put_count(json, "replicas", plan->layout.layer[i].replicas);
+            pim_core_layout_write(json, part, &plan->layout.layer[i]);
             pim_json_put_count(json, "cores", cores_of(plan, i));
             pim_json_put_count(json, "mvms", plan->report.layer_mvms[i]);
         }
@@ -355,6 +356,8 @@ enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE 
     pim_json_put_text(json, "layout", plan->method);
     pim_json_put_text(json, "layout_taken", plan->taken);
     pim_json_put_text(json, "baseline", plan->baseline);
+    if (plan->mapping.mode == PIM_CORE_HIGH_THROUGHPUT)
+        pim_json_put_boolean(json, "nothing_kept", plan->nothing_kept);
     put_layers(json, plan);
     pim_json_put_count(json, "cores", plan->architecture.cores);
     pim_json_put_count(json, "cores_used", cores_used(plan));

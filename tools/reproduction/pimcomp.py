@@ -11,8 +11,8 @@ High throughput: one saturated round is simulated, in which every group of layer
 own; a batch of 128 takes 128 + groups - 1 rounds (the experiment "batch" simulates them all). SongC has no
 pipeline: its samples follow each other.
 
-Searches of Figs. 10 to 13 are of the preset asked for, those of ablations and sensitivities of the fast one,
-which both sides of a comparison share; both sides of an ablation (Figs. 14, 16, 17) have the same layout.
+Searches are of the preset asked for. All sides of an ablation (Figs. 14 to 17) have the layout of the program of
+Figs. 10 to 13; that of other unfoldings (Fig. 15) is searched, since their array groups are others.
 """
 
 import argparse
@@ -61,6 +61,7 @@ class Case(NamedTuple):
     more: tuple = ()       # further options of `map pimcomp`
     sets: tuple = None     # of the network, in place of SETS
     preset: str = None     # budget of the search, in place of the study's
+    placed: bool = False   # with the layout of the program of Figs. 10 to 13, in place of a search
 
     @property
     def label(self):
@@ -75,11 +76,6 @@ def baseline(network, architecture, mode, name):
     """The program of a baseline; of SongC there is one, without pipeline, for both modes."""
     return Case(network, architecture, "ht" if name == "songc" else mode,
                 () if name == "pimcomp" else ("--baseline", name))
-
-
-def shorter(case):
-    """The case with a short search, if it has one."""
-    return case if "--baseline" in case.more else case._replace(preset="fast")
 
 
 class Study:
@@ -98,6 +94,12 @@ class Study:
     def plan(self, case, *more, threads=1):
         """The plan as `map pimcomp --format json` has it; None when it is refused."""
         sets = SETS.get(case.network, []) if case.sets is None else case.sets
+        if case.placed:
+            with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+                json.dump(self.done[baseline(case.network, case.architecture, case.mode, "pimcomp")][0], file)
+                file.flush()
+                return self.plan(case._replace(placed=False, more=(*case.more, "--plan", file.name)), *more,
+                                 threads=threads)
         text = self.run(case.name, "map", "pimcomp", "-q",
                         "--network", f"configs/networks/{case.network}.cfg",
                         *[word for value in sets for word in ("--set", value)],
@@ -328,7 +330,11 @@ def low_latency(study, report, pairs):
 def saving(study, report, pairs, name, title, mode, ways, measure):
     """Figs. 14 to 17: ways (name, options, whether it is run), and how much less the first takes. `measure`
     reads it from the plan and the result, which is None of a way that is not run."""
-    cases = {(a, n, w): shorter(Case(n, a, mode, way[1])) for a, n in pairs for w, way in enumerate(ways)}
+    own = {(a, n): baseline(n, a, mode, "pimcomp") for a, n in pairs}
+    study.all(own.values())
+    pairs = [pair for pair in pairs if study.done[own[pair]]]
+    cases = {(a, n, w): Case(n, a, mode, way[1], placed="--unfolding" not in way[1])
+             for a, n in pairs for w, way in enumerate(ways)}
     study.all(c for (_, _, w), c in cases.items() if ways[w][2])
     rows = []
     for a, n in pairs:
@@ -337,10 +343,10 @@ def saving(study, report, pairs, name, title, mode, ways, measure):
             case = cases[a, n, w]
             done = study.done[case] if simulated else (study.plan(case), None)
             values.append(measure(*done) if done and done[0] else None)
-            if done and done[0]:
-                placed.append([(layer["name"], layer["unfolding"], layer["replicas"], layer["cores"])
+            if done and done[0] and case.placed:
+                placed.append([(layer["name"], layer["unfolding"], layer["placement"])
                                for layer in done[0]["layers"] if layer["kind"] == "matrix"])
-        if name != "unfolding" and any(other != placed[0] for other in placed):
+        if any(other != placed[0] for other in placed):
             study.faults.append(f"{cases[a, n, 0].label}, {name}: the two sides have other layouts")
         less = [100 * (1 - values[0] / v) if v and values[0] is not None else None for v in values[1:]]
         rows.append([cases[a, n, 0].label, *values, *less])
@@ -356,28 +362,23 @@ def saving(study, report, pairs, name, title, mode, ways, measure):
                 f"of {ways[-1][0]}")
 
 
-# No closed loop: the search goes by closed forms, which know no options of the schedule, so both sides of a
-# comparison have the same layout (but for the unfoldings, which have other array groups).
-FIXED = ("--profile", "0")
-
-
 def optimizations(study, report, pairs):
     """Figs. 14 to 17."""
     saving(study, report, pairs, "grouping",
            "Fig. 14: first-batch latency in us, high throughput: groups x round", "ht",
-           [("layer groups", FIXED, True), ("a layer a group", (*FIXED, "--no-grouping"), True)],
+           [("layer groups", (), True), ("a layer a group", ("--no-grouping",), True)],
            lambda plan, result: plan["layer_groups"] * result["time_ns"] / 1e3)
     saving(study, report, pairs, "unfolding",
            "Fig. 15: bytes loaded from the global memory for a sample, high throughput", "ht",
-           [("rows kept", FIXED, False), ("unfolding chosen", (*FIXED, "--reuse", "unfolding"), False),
-            ("ikk_o_1", (*FIXED, "--reuse", "unfolding", "--unfolding", "ikk_o_1"), False)],
+           [("rows kept", (), False), ("unfolding chosen", ("--reuse", "unfolding"), False),
+            ("ikk_o_1", ("--profile", "0", "--reuse", "unfolding", "--unfolding", "ikk_o_1"), False)],
            lambda plan, _: plan["loaded_bytes"])
     saving(study, report, pairs, "communication", "Fig. 16: latency in us, low latency", "ll",
-           [("messages held", FIXED, True), ("sent at once", (*FIXED, "--transmit-threshold", "1"), True)],
+           [("messages held", (), True), ("sent at once", ("--transmit-threshold", "1"), True)],
            lambda _, result: result["time_ns"] / 1e3)
     saving(study, report, pairs, "local_memory",
            "Fig. 17: bytes of local memory used, all cores, low latency", "ll",
-           [("reclaimed", FIXED, False), ("nothing reclaimed", (*FIXED, "--keep-pixels"), False)],
+           [("reclaimed", (), False), ("nothing reclaimed", ("--keep-pixels",), False)],
            lambda plan, _: plan["all_local_bytes"])
 
 
@@ -422,7 +423,7 @@ def sizes(study, report):
     for network, image, channels in (("vgg8", 28, 1), ("vgg8", 32, 3), ("resnet18", 28, 1),
                                      ("resnet18", 32, 3), ("resnet18", 224, 3)):
         sets = (f"network.image={image}", f"network.input_channels={channels}", "network.classes=10")
-        own = {kind: shorter(baseline(network, "a", *kind)._replace(sets=sets)) for kind in KINDS}
+        own = {kind: baseline(network, "a", *kind)._replace(sets=sets) for kind in KINDS}
         cases += own.values()
         rows.append([f"{network}, {image} x {image} x {channels}", *ratios(study, own)])
     report.table("sizes", "Size of the image, Arch-A: ratios of Figs. 10 and 12", ["network, image", *RATIOS],
@@ -438,7 +439,7 @@ def choices(study, report, networks):
                        ("global memory 4x", ("global_memory.bytes_per_cycle=256",))):
         more = tuple(word for value in more for word in ("--set", value))
         own = [{kind: baseline(n, "a", *kind) for kind in KINDS} for n in networks]
-        own = [{kind: shorter(c._replace(more=c.more + more)) for kind, c in one.items()} for one in own]
+        own = [{kind: c._replace(more=c.more + more) for kind, c in one.items()} for one in own]
         cases += [c for one in own for c in one.values()]
         found = [ratios(study, one) for one in own]
         speed = [ratio(1e9, per_sample(study.done[one["ht", "pimcomp"]])[0]) for one in own]
