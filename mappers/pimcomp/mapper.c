@@ -413,6 +413,10 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
         (simulates || choices->layout != LAYOUT_GENETIC || choices->baseline != PIM_BASELINE_NONE))
         return pim_fail(error, PIM_USAGE,
                         "--plan has a layout: no --layout, --profile and --baseline with it");
+    if (choices->plan &&
+        (choices->preset > 0 || choices->search.steps > 0 || choices->search.seconds > 0 || choices->cut > 0))
+        return pim_fail(error, PIM_USAGE,
+                        "--plan searches nothing: no --preset, --budget, --time-limit and --cut with it");
     if (choices->check && choices->keep_pixels)
         return pim_fail(error, PIM_USAGE, "--check-values and --keep-pixels: one of them alone");
     return PIM_OK;

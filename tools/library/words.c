@@ -2,6 +2,11 @@
 
 #include "mappers/mappers.h"
 
+#include "sim/output/file.h"
+#include "traces/file/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,4 +137,35 @@ void pim_map_words_terminate(struct pim_map_words *words)
     free(words->dimensions);
     free(words->text);
     *words = (struct pim_map_words){.text = NULL};
+}
+
+enum pim_status pim_map_words_files(const struct pim_map_words *words, char text[PIM_MAP_FILES_BYTES],
+                                    struct pim_error *error)
+{
+    const size_t most = (size_t)1 << 30;
+    const struct pim_option_table *table = &words->mapper->options;
+    XXH64_state_t state;
+    bool any = false;
+    (void)XXH64_reset(&state, 0);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct pim_option *row = &table->rows[i];
+        const char *path = NULL;
+        char *content = NULL;
+        size_t size = 0;
+        if (row->kind != PIM_OPTION_TEXT || row->writes || strcmp(row->argument, "FILE") != 0)
+            continue;
+        memcpy(&path, (const char *)words->options + row->offset, sizeof path);
+        if (!path)
+            continue;
+        if (pim_file_read(path, most, "a file of a mapper", &content, &size, error) != PIM_OK)
+            return error->status;
+        pim_hash_update(&state, row->name, strlen(row->name) + 1);
+        pim_hash_update(&state, content, size + 1);
+        free(content);
+        any = true;
+    }
+    (void)snprintf(text, PIM_MAP_FILES_BYTES, "%016" PRIx64, (uint64_t)XXH64_digest(&state));
+    if (!any)
+        text[0] = '\0';
+    return PIM_OK;
 }

@@ -335,6 +335,9 @@ def saving(study, report, pairs, name, title, mode, ways, measure):
     pairs = [pair for pair in pairs if study.done[own[pair]]]
     cases = {(a, n, w): Case(n, a, mode, way[1], placed="--unfolding" not in way[1])
              for a, n in pairs for w, way in enumerate(ways)}
+    for (a, n, w), case in cases.items():  # what is searched keeps maps on chip where the others do
+        if not case.placed and study.done[own[a, n]][0].get("nothing_kept"):
+            cases[a, n, w] = case._replace(more=(*case.more, "--no-keeping"))
     study.all(c for (_, _, w), c in cases.items() if ways[w][2])
     rows = []
     for a, n in pairs:

@@ -98,6 +98,7 @@ struct comparison {
     const struct pim_hardware *hardware;
     struct pim_sweep_best *best;
     const struct pim_trace *own;
+    uint64_t own_hash;
     uint64_t least;  /* cycles of the best so far; 0: none was replayed */
     uint64_t number; /* of the best so far, when it is a neighbour */
     bool over;       /* the point's own program does not come to its end */
@@ -164,7 +165,7 @@ static enum pim_status compare(struct comparison *c, uint64_t number, const stru
                                struct pim_error *error)
 {
     uint64_t cycles;
-    if (pim_trace_program_hash(trace) == pim_trace_program_hash(c->own))
+    if (pim_trace_program_hash(trace) == c->own_hash)
         return PIM_OK;
     if (c->least == 0 && replay_own(c, error) != PIM_OK)
         return error->status;
@@ -235,6 +236,7 @@ enum pim_status pim_sweep_find_best(const struct pim_sweep *sweep, struct pim_tr
     *best = (struct pim_sweep_best){.point = *point};
     if (pim_trace_pool_take(pool, point, &c.own, error) != PIM_OK)
         return error->status;
+    c.own_hash = pim_trace_program_hash(c.own);
     bool *done = calloc(count, sizeof *done);
     c.program = calloc(count, sizeof *c.program);
     enum pim_status status =

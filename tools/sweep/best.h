@@ -7,7 +7,7 @@
  * count, and only programs that mappers make for their own point, so nothing depends on the order in which
  * points run. Traces, and axes of one value, have no neighbours: their points run what they have.
  *
- * Invariants
+ * Invariants (where `until` does not stop the point's own program; else none is tried)
  *  1. The cycles of a point are no more than those of the program of any neighbour replayed on it, be it that
  *     neighbour's own or the one that was taken there.
  *  2. Of equally fast ones the point's own is taken, then that of the first in the order of points. A program
@@ -21,7 +21,7 @@
 #include "tools/sweep/trace_pool.h"
 
 /* A point and its neighbours; each replays the programs of all. */
-enum { PIM_SWEEP_NEIGHBOURS_MOST = 4096 };
+enum { PIM_SWEEP_NEIGHBOURS_MOST = 256 };
 
 struct pim_sweep_best {
     struct pim_sweep_point point; /* whose program is taken */

@@ -252,13 +252,16 @@ static enum pim_status read_hardware(const struct pim_sweep *sweep, const struct
 }
 
 /* What stands against mapping a source. */
-static enum pim_status check_mapped(const struct pim_sweep *sweep, const struct pim_sweep_source *source,
+static enum pim_status check_mapped(const struct pim_sweep *sweep, struct pim_sweep_source *source,
                                     struct pim_error *error)
 {
     struct pim_map_words words;
     if (pim_map_words_parse(source->mapper, &words, error) != PIM_OK)
         return pim_fail_in(error, "mapper \"%.60s\"", source->mapper);
+    enum pim_status status = pim_map_words_files(&words, source->mapper_files, error);
     pim_map_words_terminate(&words);
+    if (status != PIM_OK)
+        return pim_fail_in(error, "mapper \"%.60s\"", source->mapper);
     if (source->system == PIM_NO_SYSTEM && sweep->hardware.count == 0)
         return pim_fail(error, PIM_BAD_INPUT, "a hardware file is needed to map %s", source->network);
     if (source->system != PIM_NO_SYSTEM && sweep->hardware.count > 0)

@@ -18,6 +18,7 @@
 
 #include "sim/arena.h"
 #include "sim/status.h"
+#include "tools/library/words.h"
 #include "tools/sweep/specification/axis.h"
 #include "tools/sweep/specification/expression.h"
 #include "tools/systems/list.h"
@@ -50,6 +51,7 @@ struct pim_sweep_source {
     char *base;               /* canonical hardware configuration before the axes; from prepare on */
     struct pim_configuration *configuration; /* the same; what it lacks is taken from the first point */
     char *network_content; /* canonical configuration of `network`, or the hash of another kind of file */
+    char mapper_files[PIM_MAP_FILES_BYTES]; /* hash of what the mapper reads; "": nothing */
 };
 
 struct pim_sweep {

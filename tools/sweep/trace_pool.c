@@ -123,6 +123,8 @@ static enum pim_status describe(const struct pim_sweep *sweep, const struct pim_
     (void)XXH3_128bits_reset(state);
     update(state, pimsim_version());
     update(state, mapping->source->mapper);
+    if (mapping->source->mapper_files[0])
+        update(state, mapping->source->mapper_files);
     update(state, mapping->network);
     update(state, mapping->hardware);
     XXH128_hash_t hash = XXH3_128bits_digest(state);
@@ -183,9 +185,15 @@ static enum pim_status make(const struct pim_trace_pool *pool, const struct mapp
     struct pim_map_words words;
     if (mkdir(pool->folder, 0777) != 0 && errno != EEXIST)
         return pim_fail(error, PIM_IO, "%s: %s", pool->folder, strerror(errno));
+    char files[PIM_MAP_FILES_BYTES];
     if (pim_map_words_parse(mapping->source->mapper, &words, error) != PIM_OK)
         return error->status;
-    enum pim_status status = map(pool->sweep, mapping, &words, path, error);
+    enum pim_status status = pim_map_words_files(&words, files, error);
+    if (status == PIM_OK && strcmp(files, mapping->source->mapper_files) != 0)
+        status = pim_fail(error, PIM_BAD_INPUT, "a file of mapper \"%.60s\" changed while the sweep runs",
+                          mapping->source->mapper);
+    if (status == PIM_OK)
+        status = map(pool->sweep, mapping, &words, path, error);
     pim_map_words_terminate(&words);
     return status;
 }

@@ -126,6 +126,8 @@ static uint32_t count_stretch(const struct window *window, const struct pim_ll_w
         return 1;
     uint32_t count = STRETCH_BYTES / pim_ll_pixel_bytes(window->ll, source);
     uint32_t row = columns - worker->taken % columns;
+    if (columns == layer->in_width && layer->window.pad_before[1] == 0 && layer->window.dilation[0] == 1)
+        row = layer->slots - worker->taken; /* its rows are next to each other */
     count = count < STRETCH_PIXELS ? count : STRETCH_PIXELS;
     count = count < row ? count : row;
     return count > 0 ? count : 1;

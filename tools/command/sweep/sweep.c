@@ -13,6 +13,7 @@
 #include "tools/command/command.h"
 #include "tools/sweep/slurm.h"
 #include "tools/sweep/specification/fill.h"
+#include "tools/sweep/specification/grow.h"
 #include "tools/sweep/specification/specification.h"
 #include "tools/sweep/specification/task.h"
 #include "traces/file/format.h"
@@ -222,10 +223,26 @@ static enum pim_status conclude(const struct sweep_request *request, struct pim_
     return PIM_OK;
 }
 
+/* How many points that are there run again, since the sweep that grows gives them other neighbours. */
+static enum pim_status count_again(struct pim_store *store, const struct pim_sweep *sweep, uint64_t *again,
+                                   struct pim_error *error)
+{
+    struct pim_growth *growth = NULL;
+    struct pim_store_progress progress = {.points = 0};
+    char why[192];
+    if (pim_growth_create(pim_store_identity(store), sweep, &growth, why, sizeof why, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = growth ? pim_store_progress(store, &progress, error) : PIM_OK;
+    if (status == PIM_OK && growth && !pim_growth_keeps(growth))
+        *again = progress.done + progress.failed;
+    pim_growth_destroy(growth);
+    return status;
+}
+
 /* Points of a sweep that grows get other numbers: what tasks have done under the old ones is merged
  * before. */
 static enum pim_status check_merged(const struct sweep_request *request, const struct pim_sweep *sweep,
-                                    struct pim_error *error)
+                                    uint64_t *again, struct pim_error *error)
 {
     struct pim_store *store;
     struct pim_task_progress tasks = {.points = 0};
@@ -236,6 +253,8 @@ static enum pim_status check_merged(const struct sweep_request *request, const s
     const char *identity = pim_store_identity(store);
     if (identity && strcmp(identity, sweep->identity) != 0)
         status = pim_task_look(request->output, store, &tasks, error);
+    if (status == PIM_OK && tasks.points == 0 && identity && strcmp(identity, sweep->identity) != 0)
+        status = count_again(store, sweep, again, error);
     pim_store_close(store);
     if (status == PIM_OK && tasks.points > 0)
         status =
@@ -249,7 +268,7 @@ static enum pim_status check_merged(const struct sweep_request *request, const s
 enum pim_status sweep_run(const struct sweep_request *request, const struct pim_sweep *sweep,
                           struct pim_error *error)
 {
-    uint64_t points = 0;
+    uint64_t points = 0, again = 0;
     struct pim_store *store;
     struct pim_sweep_outcome outcome = {.done = 0};
     if (sweep->numbers > MANY_POINTS && !request->yes)
@@ -268,10 +287,13 @@ enum pim_status sweep_run(const struct sweep_request *request, const struct pim_
     enum pim_store_mode mode = request->force                      ? PIM_STORE_FORCE
                                : request->resume || request->retry ? PIM_STORE_RESUME
                                                                    : PIM_STORE_NEW;
-    if (mode == PIM_STORE_RESUME && check_merged(request, sweep, error) != PIM_OK)
+    if (mode == PIM_STORE_RESUME && check_merged(request, sweep, &again, error) != PIM_OK)
         return error->status;
     if (pim_store_create(request->output, mode, sweep, points, &store, error) != PIM_OK)
         return error->status;
+    if (again > 0 && !request->common.quiet)
+        printf("%" PRIu64 " points that are there run again: programs of other points may be faster now\n",
+               again);
     enum pim_status status;
     if (request->slurm || request->slurm_script) {
         status = sweep_submit(request, sweep, store, error);

@@ -55,6 +55,8 @@ static void put_sources(struct pim_json *json, const struct pim_sweep *sweep)
         } else {
             pim_json_put_text(json, "network", pim_sweep_label(source->network));
             pim_json_put_text(json, "mapper", source->mapper);
+            if (source->mapper_files[0])
+                pim_json_put_text(json, "mapper_files", source->mapper_files);
             pim_json_put_text(json, "network_content", source->network_content);
         }
         if (source->system != PIM_NO_SYSTEM)

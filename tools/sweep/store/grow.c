@@ -127,9 +127,8 @@ static enum pim_status grow(struct pim_store *store, const struct pim_growth *gr
         "UPDATE point SET id = -1 - (SELECT new FROM temp.grown WHERE old = id);"
         "UPDATE setting SET point = -1 - point; UPDATE value SET point = -1 - point;"
         "UPDATE point SET id = -1 - id; DROP TABLE temp.grown";
-    if (check_all(store, error) != PIM_OK ||
+    if (check_all(store, error) != PIM_OK || number_points(store, growth, sweep, error) != PIM_OK ||
         (!pim_growth_keeps(growth) && pim_store_execute(store, "DELETE FROM point", error) != PIM_OK) ||
-        number_points(store, growth, sweep, error) != PIM_OK ||
         pim_store_execute(store, move, error) != PIM_OK || move_axes(store, growth, sweep, error) != PIM_OK ||
         add_axes(store, growth, sweep, error) != PIM_OK ||
         pim_store_put(store, "identity", 0, sweep->identity, error) != PIM_OK ||
