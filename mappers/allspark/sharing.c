@@ -178,30 +178,29 @@ void pim_prefetch_end(struct pim_emitter *emitter)
 
 /* --- estimates --- */
 
-/* The rounds of a piece, and what they take of the memory port. */
-struct rounds {
-    uint64_t cycles, port;
-};
-
-static struct rounds rounds_of(const struct pim_emitter *emitter, struct piece piece)
+/* Bytes of a piece that a node has. */
+static uint64_t share_of(const struct pim_emitter *emitter, struct piece piece)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    uint64_t bytes = pim_chunk(part, 0, pim_step_weight(piece.step), 0, piece.index).bytes,
-             share = pim_share(bytes, part->ring, 0);
-    return (struct rounds){pim_estimate_ring(hardware, share, part->ring),
-                           pim_estimate_ring_port(hardware, share, part->ring)};
+    return pim_share(pim_chunk(part, 0, pim_step_weight(piece.step), 0, piece.index).bytes, part->ring, 0);
+}
+
+static uint64_t ring_of(const struct pim_emitter *emitter, struct piece piece)
+{
+    return pim_estimate_ring(&emitter->plan->hardware, share_of(emitter, piece), emitter->part->ring);
 }
 
 /* What the rounds of a piece that go on behind products add to them: both share the memory port. */
-static uint64_t added(struct pim_emitter *emitter, struct piece products, uint32_t block, struct rounds next)
+static uint64_t added(struct pim_emitter *emitter, struct piece products, uint32_t block, struct piece next)
 {
     struct pim_product product = pim_step_product(emitter, products.step, block, products.index);
     struct pim_tiling tiling;
     struct pim_matrix_estimate estimate = {0};
     if (product.m > 0 && emitter->status == PIM_OK)
         emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
-    uint64_t both = pim_larger(pim_larger(next.cycles, estimate.memory + next.port), estimate.total);
+    uint64_t port = pim_estimate_ring_port(&emitter->plan->hardware, share_of(emitter, next),
+                                           emitter->part->ring),
+             both = pim_larger(pim_larger(ring_of(emitter, next), estimate.memory + port), estimate.total);
     return both - estimate.total;
 }
 
@@ -210,13 +209,16 @@ uint64_t pim_estimate_sharing(struct pim_emitter *emitter, enum pim_step step, u
     const struct pim_allspark_partition *part = emitter->part;
     uint32_t pieces = pieces_of(part, step, block, 0);
     uint64_t cycles = 0;
+    if (pieces > 0 && !part->prefetch) /* all pieces but the last are as wide as the first */
+        return (pieces - 1) * ring_of(emitter, (struct piece){step, 0}) +
+               ring_of(emitter, (struct piece){step, pieces - 1});
     for (uint32_t i = 0; i < pieces; i++) {
         const struct piece piece = {step, i};
         struct piece next;
         if (!is_there(part, piece, block, 0))
-            cycles += rounds_of(emitter, piece).cycles;
+            cycles += ring_of(emitter, piece);
         if (next_piece(part, piece, block, 0, &next))
-            cycles += added(emitter, piece, block, rounds_of(emitter, next));
+            cycles += added(emitter, piece, block, next);
     }
     return cycles;
 }
