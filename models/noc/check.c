@@ -11,6 +11,19 @@ struct view {
     bool repeats;
 };
 
+/* What a router's channels bring by themselves in a cycle is in its counters already (express.h). */
+static bool in_advance(const struct noc_router *router, uint64_t time)
+{
+    return time < router->since && router->since != UINT64_MAX;
+}
+
+/* The first cycle whose flits a router has not sent: the next one, or a later one (express.h). */
+static uint64_t unsent(const struct noc_mesh *mesh, uint32_t node)
+{
+    uint64_t until = pim_noc_router(mesh, node)->ahead_until;
+    return until > 0 && until >= mesh->origin ? until + 1 : mesh->origin;
+}
+
 /* Flits for virtual channel `vc` that are on the channel into input `port` of
  * `node`. */
 static uint64_t flits_under_way(const struct noc_mesh *mesh, uint32_t node, unsigned port, unsigned vc)
@@ -21,7 +34,8 @@ static uint64_t flits_under_way(const struct noc_mesh *mesh, uint32_t node, unsi
         router->carries.flit_repeats >> port & 1};
     uint64_t flits = 0;
     uint32_t latency = mesh->timing.flit_latency[port];
-    for (uint64_t time = mesh->origin; time < mesh->origin + latency; time++) {
+    uint64_t end = latency + (port < NOC_TERMINAL ? unsent(mesh, router->neighbour[port]) : mesh->origin);
+    for (uint64_t time = mesh->origin; time < end; time++) {
         const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
         if (slot->flit_ports >> port & 1)
             view = (struct view){slot->flits[port] & NOC_REPEATS ? 0 : slot->flits[port],
@@ -30,12 +44,8 @@ static uint64_t flits_under_way(const struct noc_mesh *mesh, uint32_t node, unsi
         if (view.repeats)
             flit =
                 pim_noc_pattern_entry(&mesh->flit_patterns[(size_t)node * NOC_PORTS + port], time - latency);
-        flits += flit != 0 && flit >> 8 == vc;
+        flits += flit != 0 && flit >> 8 == vc && !in_advance(router, time);
         view.value = flit & NOC_LONE ? 0 : flit;
-    }
-    for (uint64_t time = mesh->origin + latency; time < mesh->origin + mesh->ring; time++) { /* express.h */
-        const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
-        flits += slot->flit_ports >> port & 1 && slot->flits[port] & NOC_FLIT && slot->flits[port] >> 8 == vc;
     }
     return flits;
 }
@@ -49,9 +59,12 @@ static uint64_t credits_under_way(const struct noc_mesh *mesh, uint32_t node, un
                         router->carries.credit_repeats >> port & 1};
     uint64_t credits = 0;
     uint32_t latency = mesh->timing.credit_latency[port];
-    for (uint64_t time = mesh->origin; time < mesh->origin + latency; time++) {
+    uint64_t end = latency + unsent(mesh, port < NOC_TERMINAL ? router->neighbour[port] : node);
+    for (uint64_t time = mesh->origin; time < end; time++) {
         const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
         bool changed = slot->credit_ports >> port & 1;
+        if (in_advance(router, time))
+            credits -= view.value >> vc & 1;
         if (changed)
             view = (struct view){slot->credits[port], pim_noc_credit_repeats(slot, port)};
         uint32_t set = view.value;
@@ -62,10 +75,6 @@ static uint64_t credits_under_way(const struct noc_mesh *mesh, uint32_t node, un
         if (changed && slot->credit_once >> port & 1)
             view.value = 0;
     }
-    for (uint64_t time = mesh->origin + latency; time < mesh->origin + mesh->ring; time++) { /* express.h */
-        const struct noc_slot *slot = &pim_noc_slots(mesh, time)[node];
-        credits += slot->credit_ports >> port & 1 && slot->credits[port] >> vc & 1;
-    }
     return credits;
 }
 
@@ -73,7 +82,7 @@ static uint64_t terminal_credits_under_way(const struct noc_mesh *mesh, uint32_t
 {
     struct view view = {mesh->terminals[node].credit_in, mesh->terminals[node].credit_repeats};
     uint64_t credits = 0;
-    for (uint64_t time = mesh->origin; time < mesh->origin + NOC_INJECTION_CREDIT; time++) {
+    for (uint64_t time = mesh->origin; time < unsent(mesh, node) + NOC_INJECTION_CREDIT; time++) {
         const struct noc_terminal_slot *slot = pim_noc_terminal_slot(mesh, node, time);
         if (slot->changed)
             view = (struct view){slot->credits, slot->repeats};
@@ -83,10 +92,6 @@ static uint64_t terminal_credits_under_way(const struct noc_mesh *mesh, uint32_t
         credits += set >> vc & 1;
         if (slot->changed && slot->once)
             view.value = 0;
-    }
-    for (uint64_t time = mesh->origin + NOC_INJECTION_CREDIT; time < mesh->origin + mesh->ring; time++) {
-        const struct noc_terminal_slot *slot = pim_noc_terminal_slot(mesh, node, time); /* express.h */
-        credits += slot->changed && slot->credits >> vc & 1;
     }
     return credits;
 }

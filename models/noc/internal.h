@@ -97,7 +97,7 @@ uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum 
 /* The same for pim_noc_link_blocked_cycles(). */
 uint64_t pim_noc_mesh_link_blocked(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction,
                                    uint64_t end);
-void pim_noc_mesh_deliver_at(struct noc_mesh *mesh, uint64_t time, uint32_t packet);
+void pim_noc_mesh_deliver_at(struct pim_noc *noc, uint64_t time, uint32_t packet);
 
 /* router.c: which functions evaluate the routers; with or without the instructions for bit manipulation
  * (sim/bits.h). The results are the same. */

@@ -142,9 +142,9 @@ static PIM_ALWAYS_INLINE bool add_early(const struct noc_site *site, struct noc_
 }
 
 /* early.c: the reader takes the beginning, or the end, of a stream of credits
- * at once, if it sleeps and cannot tell. Returns whether it did. */
-bool pim_noc_start_early(const struct noc_site *site, unsigned port, unsigned vc);
-bool pim_noc_stop_early(const struct noc_site *site, unsigned port, unsigned vc);
+ * at once, if it sleeps and cannot tell. `ahead` as above. Returns whether it did. */
+bool pim_noc_start_early(const struct noc_site *site, unsigned port, unsigned vc, unsigned ahead);
+bool pim_noc_stop_early(const struct noc_site *site, unsigned port, unsigned vc, unsigned ahead);
 
 /* The credit for one flit that leaves the buffer of an input, or that the
  * terminal will consume. */
@@ -167,7 +167,7 @@ static PIM_ALWAYS_INLINE void return_credit(const struct noc_site *site, struct 
     } else if (router->carries.credit_out_streams & bit) {
         if (tail && router->credit_out[port] == set) {
             struct noc_site copy = *site; /* so that the other one stays in registers */
-            if (pim_noc_stop_early(&copy, port, vc)) {
+            if (pim_noc_stop_early(&copy, port, vc, 0)) {
                 outcome->credit_ports |= bit;
                 outcome->wrote_change = true;
                 return;
@@ -179,7 +179,7 @@ static PIM_ALWAYS_INLINE void return_credit(const struct noc_site *site, struct 
             write_credits(site, outcome, port, set, tail);
     } else {
         struct noc_site copy = *site;
-        if (pim_noc_start_early(&copy, port, vc)) {
+        if (pim_noc_start_early(&copy, port, vc, 0)) {
             outcome->credit_ports |= bit;
             outcome->credit_streams |= bit;
             outcome->wrote_change = true;

@@ -204,6 +204,12 @@ static PIM_ALWAYS_INLINE void count_hop(const struct noc_site *site, struct noc_
  * last `period` cycles (in `rhythm`). */
 void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhythm *rhythm, unsigned period);
 
+/* sleep.c: enters the router in the agenda for the cycle it planned. */
+void pim_noc_enter(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
+
+/* sleep.c: so many cycles like the last one (period 1). */
+void pim_noc_router_account(struct noc_mesh *mesh, uint32_t node, uint64_t cycles);
+
 /* sleep.c: the router was entered in the agenda but has nothing to do. */
 void pim_noc_sleep_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
 

@@ -236,18 +236,26 @@ uint64_t pim_noc_mesh_next(const struct noc_mesh *mesh)
     return due < next ? due : next;
 }
 
-/* All tails reach their terminals after the same time, so the ring is in order
- * of time, and of node within a cycle. */
-void pim_noc_mesh_deliver_at(struct noc_mesh *mesh, uint64_t time, uint32_t packet)
+/* The ring is in order of time, and of node within a cycle. (Tails reach their terminals after the same time,
+ * so most come behind all others; express.h knows of some two cycles early.) */
+void pim_noc_mesh_deliver_at(struct pim_noc *noc, uint64_t time, uint32_t packet)
 {
+    struct noc_mesh *mesh = noc->mesh;
     if (mesh->due_count == mesh->due_capacity) {
         size_t old = mesh->due_capacity;
         mesh->due = pim_noc_grow(mesh->due, &mesh->due_capacity, sizeof *mesh->due);
         for (size_t i = 0; i < mesh->due_first; i++) /* the part that had wrapped around */
             mesh->due[old + i] = mesh->due[i];
     }
-    size_t last = (mesh->due_first + mesh->due_count++) & (mesh->due_capacity - 1);
-    mesh->due[last] = (struct noc_due){time, packet};
+    size_t mask = mesh->due_capacity - 1, place = mesh->due_first + mesh->due_count++;
+    for (; place != mesh->due_first; place--) {
+        struct noc_due before = mesh->due[(place - 1) & mask];
+        if (before.time < time || (before.time == time && noc->packets[before.packet].destination <
+                                                              noc->packets[packet].destination))
+            break;
+        mesh->due[place & mask] = before;
+    }
+    mesh->due[place & mask] = (struct noc_due){time, packet};
 }
 
 static struct noc_outbox outbox(struct noc_mesh *mesh, uint64_t time)
@@ -283,6 +291,16 @@ void pim_noc_mesh_step(struct pim_noc *noc, uint64_t cycle)
     }
 }
 
+/* Flits that are counted but leave in `end` or later (express.h). */
+static uint64_t flits_ahead(const struct noc_router *router, unsigned output, uint64_t end)
+{
+    uint64_t until = router->ahead_until;
+    if (until < end || until == 0) /* none is ahead in cycle 0 */
+        return 0;
+    uint64_t cycles = until - end < NOC_EXPRESS ? until - end + 1 : NOC_EXPRESS + 1;
+    return (router->ahead_last >> output & 1) + (router->ahead_always >> output & 1 ? cycles : 0);
+}
+
 uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction,
                                  uint64_t end)
 {
@@ -290,9 +308,8 @@ uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum 
     if (direction == PIM_NOC_INJECT)
         return mesh->terminals[node].link_flits + pim_noc_terminal_slept_flits(&mesh->terminals[node], end);
     const struct noc_router *router = pim_noc_router(mesh, node);
-    bool under_way = router->ahead_until != 0 && router->ahead_until >= end; /* no flit is ahead in cycle 0 */
-    uint64_t ahead = under_way && router->ahead_output == direction ? 1 : 0;
-    return router->link_flits[direction] - ahead + pim_noc_router_slept_flits(mesh, node, direction, end);
+    return router->link_flits[direction] - flits_ahead(router, direction, end) +
+           pim_noc_router_slept_flits(mesh, node, direction, end);
 }
 
 uint64_t pim_noc_mesh_link_blocked(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction,

@@ -184,10 +184,10 @@ struct noc_router {
     struct noc_switch arbiter;        /* (its first NOC_PLAIN_SWITCH bytes are in the same line) */
     uint64_t link_blocked[NOC_PORTS]; /* cycles */
     uint64_t entered;                 /* the cycle for which the plan is in the agenda */
-    uint64_t ahead_until;             /* express.h: the flit that was counted last at
-                           `ahead_output` leaves in this cycle */
-    uint8_t ahead_output;
-    uint8_t flit_vc[NOC_PORTS];                     /* in: of the body flits, by input port */
+    uint64_t ahead_until;             /* express.h: flits are counted that leave up to this cycle: */
+    uint8_t ahead_last,
+        ahead_always;           /* sets of outputs: those of one in it; in NOC_EXPRESS cycles before, too */
+    uint8_t flit_vc[NOC_PORTS]; /* in: of the body flits, by input port */
     uint8_t flit_out_vc[NOC_TERMINAL];              /* out */
     uint32_t credit_in[NOC_PORTS];                  /* sets of virtual channels, by output port */
     uint32_t credit_out[NOC_EJECTED + 1];           /* by input port; [NOC_EJECTED]: what the

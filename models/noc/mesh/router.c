@@ -86,7 +86,7 @@ static PIM_ALWAYS_INLINE void send_flit(const struct noc_site *site, struct noc_
         if (flit & NOC_HEAD)
             site->noc->packets[index].head_arrived = consumed;
         if (tail)
-            pim_noc_mesh_deliver_at(site->mesh, consumed, index);
+            pim_noc_mesh_deliver_at(site->noc, consumed, index);
         return_credit(site, outcome, kind, NOC_EJECTED, vc_of(site, kind, to), lone);
     } else {
         write_flit(site, outcome, kind, output, vc_of(site, kind, to) << 8 | flit, input);
@@ -264,9 +264,15 @@ static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_k
     }
     site->noc->statistics.router_evaluations++;
     struct noc_slot *slot = &site->mesh->now[site->node];
+    if (!kind.brief && in_advance(kind) &&
+        PIM_UNLIKELY((router->since > cycle) & (router->since != UINT64_MAX))) {
+        correct_last(*site, kind);
+        slot->credit_ports = slot->credit_once = 0;
+        return true;
+    }
     unsigned arriving = slot->flit_ports;
-    if (kind.plain && kind.early && router->planned == UINT64_MAX && (arriving & (arriving - 1)) == 0 &&
-        arriving && express(site, kind)) {
+    if (in_advance(kind) && router->planned > cycle + 1 && (arriving & (arriving - 1)) == 0 && arriving &&
+        express(site, kind)) {
         slot->flit_ports = slot->head_ports = 0;
         return false;
     }

@@ -23,8 +23,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Enters the router in the agenda for the cycle it planned. */
-static void enter(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
+void pim_noc_enter(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
 {
     struct noc_router *router = pim_noc_router(mesh, node);
     if (router->planned == UINT64_MAX)
@@ -38,7 +37,7 @@ static void enter(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
 void pim_noc_sleep_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle)
 {
     if (cycle == pim_noc_router(mesh, node)->entered)
-        enter(mesh, node, cycle);
+        pim_noc_enter(mesh, node, cycle);
 }
 
 /* Row of the inputs of the first of `grants`; there is one. */
@@ -63,7 +62,7 @@ static void add_blocked(struct noc_router *router, unsigned ports, uint64_t cycl
 
 /* `cycles` cycles like the last one. Counters are modulo 2^16: what came in and
  * what went out cancel. */
-static void account(struct noc_mesh *mesh, uint32_t node, uint64_t cycles)
+void pim_noc_router_account(struct noc_mesh *mesh, uint32_t node, uint64_t cycles)
 {
     struct noc_router *router = pim_noc_router(mesh, node);
     struct noc_input *inputs = pim_noc_inputs(mesh, router);
@@ -119,7 +118,7 @@ void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
         return;
     uint64_t cycles = cycle - router->since;
     if (router->period == 1) {
-        account(mesh, node, cycles);
+        pim_noc_router_account(mesh, node, cycles);
     } else {
         account_periods(mesh, node, cycles / router->period);
         for (uint64_t time = cycle - cycles % router->period; time < cycle; time++)
@@ -387,7 +386,7 @@ void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool sa
     bool stepped = site.noc->configuration.step_every_cycle;
     if (stepped && busy(&site)) {
         router->calm_since = router->clean_since = site.cycle + 1;
-        enter(site.mesh, site.node, site.cycle);
+        pim_noc_enter(site.mesh, site.node, site.cycle);
         return;
     }
     if (outcome.read_change | outcome.wrote_change)
@@ -403,5 +402,5 @@ void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool sa
     } else if (!stepped) {
         plan_period(&site, rhythm, patterns, outcome.wrote_change);
     }
-    enter(site.mesh, site.node, site.cycle);
+    pim_noc_enter(site.mesh, site.node, site.cycle);
 }

@@ -61,11 +61,27 @@ static void expect_equal_runs(struct pim_noc_configuration configuration, const 
     list_free(&slow);
 }
 
+/* The usual rules, in which most is done in advance, on the same mesh with the same links and buffers. */
+static struct pim_noc_configuration usual_rules(const struct pim_noc_configuration *like)
+{
+    struct pim_noc_configuration usual;
+    pim_noc_configuration_initialize(&usual);
+    usual.width = like->width;
+    usual.height = like->height;
+    usual.virtual_channels = like->virtual_channels;
+    usual.buffer_flits = like->buffer_flits;
+    usual.link_latency = like->link_latency;
+    usual.credit_delay = like->credit_delay;
+    return usual;
+}
+
 START_TEST(random_worms)
 {
     struct pim_random random;
     pim_random_initialize(&random, 20170627 + (uint64_t)_i);
     struct pim_noc_configuration configuration = random_mesh(&random);
+    if (_i % 3 == 0)
+        configuration = usual_rules(&configuration);
     struct list list = random_list(&random, &configuration);
     configuration.portable = _i % 2;
     char what[64];
@@ -80,17 +96,8 @@ START_TEST(short_packets)
     struct pim_random random;
     pim_random_initialize(&random, 4711 + (uint64_t)_i);
     struct pim_noc_configuration configuration = random_mesh(&random);
-    if (_i % 2 == 0) { /* the most usual ones, in which most is done in advance */
-        struct pim_noc_configuration usual;
-        pim_noc_configuration_initialize(&usual);
-        usual.width = configuration.width;
-        usual.height = configuration.height;
-        usual.virtual_channels = configuration.virtual_channels;
-        usual.buffer_flits = configuration.buffer_flits;
-        usual.link_latency = configuration.link_latency;
-        usual.credit_delay = configuration.credit_delay;
-        configuration = usual;
-    }
+    if (_i % 2 == 0)
+        configuration = usual_rules(&configuration);
     struct list list = random_short_packets(&random, &configuration);
     char what[64];
     (void)snprintf(what, sizeof what, "short packets, seed %d", 4711 + _i);
@@ -218,7 +225,8 @@ START_TEST(links_agree_meanwhile)
 }
 END_TEST
 
-/* A worm that meets nobody costs the same number of evaluations whatever its length. */
+/* A worm that meets nobody costs the same number of evaluations whatever its length: for most routers two,
+ * for its head and its tail. */
 START_TEST(cost_does_not_depend_on_length)
 {
     struct pim_noc_configuration configuration;
@@ -232,7 +240,7 @@ START_TEST(cost_does_not_depend_on_length)
         list_free(&list);
     }
     ck_assert_uint_eq(evaluations[0], evaluations[1]);
-    ck_assert_uint_le(evaluations[0], 2 * 15 * 16);
+    ck_assert_uint_le(evaluations[0], 2 * 15 * 4);
 }
 END_TEST
 
