@@ -34,7 +34,8 @@ static struct reader reader_of(const struct noc_site *site, unsigned port, unsig
     return reader;
 }
 
-/* Whether a change of the channel is under way to it (or will be: express.h). */
+/* Whether a change of the channel is under way to it (or will be: express.h). The cycles are modulo 2^32: a
+ * change of long ago may be taken for one, and then nothing is done early. */
 static bool changes(const struct noc_site *site, unsigned port, unsigned latency)
 {
     return (uint32_t)site->cycle + NOC_EXPRESS - site->router->credits_changed[port] < latency + NOC_EXPRESS;

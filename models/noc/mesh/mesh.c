@@ -74,6 +74,7 @@ static void initialize_router(const struct pim_noc *noc, uint32_t node)
     const struct pim_noc_configuration *configuration = &noc->configuration;
     struct noc_router *router = pim_noc_router(mesh, node);
     router->period = 1;
+    router->since = router->planned = UINT64_MAX; /* it sleeps until something comes */
     mesh->rhythms[node].snapshot_cycle = NOC_NO_SNAPSHOT;
     router->x = (uint8_t)(node % configuration->width);
     router->y = (uint8_t)(node / configuration->width);

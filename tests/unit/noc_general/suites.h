@@ -6,6 +6,7 @@
 #include "tests/unit/test_main.h"
 
 Suite *equal_suite(void);      /* the general routers against the fast mesh and against BookSim's lists */
+Suite *loads_suite(void);      /* the fast mesh against the general routers, under loads of any kind */
 Suite *sets_suite(void);       /* the bit-set evaluation against the general routers */
 Suite *match_suite(void);      /* allocators and arbiters on request matrices */
 Suite *shapes_suite(void);     /* tori, concentration, express links, any configuration */

@@ -77,6 +77,8 @@ void run(const struct pim_noc_configuration *configuration, struct list *list, s
     struct pim_error error = {0};
     if (pim_noc_create(configuration, NULL, 1, &callbacks, &noc, &error) != PIM_OK)
         ck_abort_msg("%s", error.text);
+    if (options.window)
+        noc->mesh->crowd.window = options.window;
     for (size_t i = 0; i < options.task_count; i++)
         pim_noc_declare_task(noc, options.tasks[i].task, options.tasks[i].flits);
     enum { STUCK_STEPS = 1 << 16 };

@@ -20,6 +20,7 @@ struct run_options {
     const struct task_total *tasks;
     size_t task_count;
     unsigned check_period; /* steps between two checks of the invariants */
+    uint64_t window;       /* of the fast mesh: struct noc_crowd; 0: as it is by default */
     struct links *links;   /* filled in; the caller frees links->link */
     uint64_t *evaluations; /* of routers */
 };
