@@ -9,7 +9,7 @@
  * dry in these cycles. They are accounted for, so that the state is that after the three cycles (`since`).
  * 3. Of credits, those of the next cycle are known, and there must be no change. A change in the cycle after
  * that may still come, but no decision depends on it, since every stream has a credit in reserve: it is
- * corrected (correct_last()) when the router is evaluated in it.
+ * corrected (router.c: correct_last()) when the router is evaluated in it.
  */
 #ifndef PIMSIM_MODELS_NOC_MESH_EXPRESS_H
 #define PIMSIM_MODELS_NOC_MESH_EXPRESS_H
@@ -337,33 +337,6 @@ static PIM_NOINLINE bool pass_beside(struct noc_site site, struct noc_kind kind,
     pim_noc_replan(site.mesh, site.node, site.cycle + NOC_EXPRESS);
     pim_noc_enter(site.mesh, site.node, site.cycle);
     return true;
-}
-
-/* The last of the cycles that were done in advance, in which credits change after all: what the streams had
- * brought is taken back. */
-static PIM_NOINLINE void correct_last(struct noc_site site, struct noc_kind kind)
-{
-    struct noc_router *router = site.router;
-    struct noc_activity *carries = &router->carries;
-    for (unsigned ports = site.slot->credit_ports & carries->credit_streams; ports; ports &= ports - 1) {
-        unsigned port = pim_lowest_bit(ports);
-        for (uint32_t set = router->credit_in[port]; set; set &= set - 1) {
-            unsigned row = row_of(&site, kind, port, pim_lowest_bit(set));
-            struct noc_sets *sets = sets_of(&site, kind, row);
-            if (--router->outputs[row].credits > 0)
-                continue;
-            sets->nonfull &= ~bit_of(row);
-            unsigned owner = router->outputs[row].owner;
-            if (!(sets->free & bit_of(row)))
-                sets_of(&site, kind, owner)->credited &= ~bit_of(owner);
-        }
-    }
-    struct noc_outcome outcome = {0};
-    unsigned streams = carries->credit_streams & ~(unsigned)site.slot->credit_ports;
-    carries->credit_streams = 0;
-    take_credits(&site, &outcome, kind);
-    carries->credit_streams |= (uint8_t)streams;
-    router->planned = router->calm_since = router->clean_since = router->since;
 }
 
 /* --- any --- */

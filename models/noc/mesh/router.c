@@ -252,6 +252,33 @@ static PIM_ALWAYS_INLINE bool dormant(const struct noc_router *router, struct no
     return filled == 0;
 }
 
+/* The last of the cycles that were done in advance (express.h), in which credits change after all: what the
+ * streams had brought is taken back. */
+static PIM_NOINLINE void correct_last(struct noc_site site, struct noc_kind kind)
+{
+    struct noc_router *router = site.router;
+    struct noc_activity *carries = &router->carries;
+    for (unsigned ports = site.slot->credit_ports & carries->credit_streams; ports; ports &= ports - 1) {
+        unsigned port = pim_lowest_bit(ports);
+        for (uint32_t set = router->credit_in[port]; set; set &= set - 1) {
+            unsigned row = row_of(&site, kind, port, pim_lowest_bit(set));
+            struct noc_sets *sets = sets_of(&site, kind, row);
+            if (--router->outputs[row].credits > 0)
+                continue;
+            sets->nonfull &= ~bit_of(row);
+            unsigned owner = router->outputs[row].owner;
+            if (!(sets->free & bit_of(row)))
+                sets_of(&site, kind, owner)->credited &= ~bit_of(owner);
+        }
+    }
+    struct noc_outcome outcome = {0};
+    unsigned streams = carries->credit_streams & ~(unsigned)site.slot->credit_ports;
+    carries->credit_streams = 0;
+    take_credits(&site, &outcome, kind);
+    carries->credit_streams |= (uint8_t)streams;
+    router->planned = router->calm_since = router->clean_since = router->since;
+}
+
 /* Returns whether it has to be evaluated in the next cycle. */
 static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_kind kind)
 {
