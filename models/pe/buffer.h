@@ -49,11 +49,4 @@ static inline void pim_buffer_give(struct pim_buffer_space *space, uint64_t byte
     space->taken -= bytes;
 }
 
-/* Bytes of a rows x columns tile of elements of `bits`, packed, rounded up once. LOAD, MATRIX and the
- * capacity check of a mapper must agree on this figure. rows * columns * bits must be below 2^64. */
-static inline uint64_t pim_buffer_tile_bytes(uint64_t rows, uint64_t columns, unsigned bits)
-{
-    return (rows * columns * bits + 7) / 8;
-}
-
 #endif

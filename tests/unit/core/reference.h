@@ -1,5 +1,5 @@
 /*
- * The rules of models/core/cores.h once more, as plainly as possible: every cycle, everything is looked at
+ * The rules of docs/models/core.md once more, as plainly as possible: every cycle, everything is looked at
  * again. No messages, phases or chips.
  */
 #ifndef PIMSIM_TESTS_UNIT_CORE_REFERENCE_H

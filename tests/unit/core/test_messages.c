@@ -1,4 +1,4 @@
-/* Messages: meeting, interconnects, buffers; rules of models/core/messages.c. */
+/* Messages: meeting, interconnects, buffers; rules of docs/models/core.md. */
 #include "tests/unit/core/suites.h"
 #include "tests/unit/core/support.h"
 

@@ -1,4 +1,4 @@
-/* Instructions of one core, by hand from the rules of models/core/cores.h and the quantities of support.h. */
+/* Instructions of one core, by hand from the rules of docs/models/core.md and the quantities of support.h. */
 #include "tests/unit/core/suites.h"
 #include "tests/unit/core/support.h"
 
