@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CASES = 120, SHORT = 100, RINGS = 24, LINKS = 32 };
+enum { CASES = 120, SHORT = 100, RINGS = 24, LINKS = 32, CROSSINGS = 400 };
 
 static uint64_t random_length(struct pim_random *random)
 {
@@ -171,6 +171,38 @@ START_TEST(rings_of_neighbours)
 }
 END_TEST
 
+/* A few worms on few routers, whose buffers hold about what a round trip of credits takes: streams that stall,
+ * run dry and end beside heads and tails of others in every combination of cycles. */
+START_TEST(worms_that_cross)
+{
+    enum { TRIES = 60 };
+    struct pim_random random;
+    pim_random_initialize(&random, 8101 + (uint64_t)_i);
+    for (unsigned try = 0; try < TRIES; try++) {
+        struct pim_noc_configuration configuration;
+        pim_noc_configuration_initialize(&configuration);
+        configuration.width = pick(&random, 2, 4);
+        configuration.height = pick(&random, 2, 3);
+        configuration.virtual_channels = pick(&random, 1, 4);
+        configuration.link_latency = pick(&random, 1, 2);
+        configuration.credit_delay = pick(&random, 0, 2);
+        configuration.buffer_flits =
+            2 * configuration.link_latency + configuration.credit_delay + pick(&random, 2, 6);
+        uint32_t last = configuration.width * configuration.height - 1, packets = pick(&random, 3, 12);
+        struct list list = {0};
+        uint64_t cycle = 0;
+        for (uint32_t i = 0; i < packets; i++) {
+            list_add(&list, cycle, pick(&random, 0, last), pick(&random, 0, last), pick(&random, 9, 40));
+            cycle += pick(&random, 0, 12);
+        }
+        char what[64];
+        (void)snprintf(what, sizeof what, "worms that cross, seed %d, try %u", 8101 + _i, try);
+        expect_equal_runs(configuration, &list, what);
+        list_free(&list);
+    }
+}
+END_TEST
+
 static void pass(struct pim_kernel *kernel, void *context)
 {
     (void)kernel;
@@ -253,6 +285,7 @@ Suite *run_length_suite(void)
     TCase *tests = tcase_create("against stepped routers");
     tcase_add_loop_test(tests, random_worms, 0, PIM_CASES(CASES));
     tcase_add_loop_test(tests, rings_of_neighbours, 0, PIM_CASES(RINGS));
+    tcase_add_loop_test(tests, worms_that_cross, 0, PIM_CASES(CROSSINGS));
     tcase_add_loop_test(tests, short_packets, 0, PIM_CASES(SHORT));
     tcase_add_loop_test(tests, large_mesh, 0, 4);
     tcase_add_loop_test(tests, links_agree_meanwhile, 0, PIM_CASES(LINKS));
