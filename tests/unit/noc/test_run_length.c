@@ -171,8 +171,8 @@ START_TEST(rings_of_neighbours)
 }
 END_TEST
 
-/* A few worms on few routers, whose buffers hold about what a round trip of credits takes: streams that stall,
- * run dry and end beside heads and tails of others in every combination of cycles. */
+/* A few worms on few routers, whose buffers hold about what a round trip of credits takes: streams that
+ * stall, run dry and end beside heads and tails of others in every combination of cycles. */
 START_TEST(worms_that_cross)
 {
     enum { TRIES = 60 };
