@@ -104,7 +104,8 @@ class Study:
                         "--network", f"configs/networks/{case.network}.cfg",
                         *[word for value in sets for word in ("--set", value)],
                         "--hardware", f"configs/hardware/pimcomp-arch-{case.architecture}.cfg",
-                        "--mode", case.mode, "--preset", case.preset or self.preset,
+                        "--mode", case.mode,
+                        *(() if "--plan" in case.more else ("--preset", case.preset or self.preset)),
                         "--threads", str(threads), "--format", "json", *case.more, *more)
         return json.loads(text) if text else None
 
