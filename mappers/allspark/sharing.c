@@ -36,7 +36,7 @@ static uint32_t pieces_of(const struct pim_allspark_partition *part, enum pim_st
 }
 
 /* Whether other things stand between two steps of a layer. */
-static bool apart(const struct pim_allspark_partition *part, enum pim_step step, enum pim_step next)
+static bool pauses_between(const struct pim_allspark_partition *part, enum pim_step step, enum pim_step next)
 {
     bool pauses = pim_stage_collects(part) || part->work == PIM_ALLSPARK_PROJECTIONS;
     return pauses && step < STEP_SCORES && next > STEP_SCORES;
@@ -54,7 +54,7 @@ static bool next_piece(const struct pim_allspark_partition *part, struct piece p
     for (unsigned step = piece.step + 1; step < STEPS; step++)
         if (pieces_of(part, (enum pim_step)step, block, column) > 0) {
             *next = (struct piece){(enum pim_step)step, 0};
-            return !apart(part, piece.step, next->step);
+            return !pauses_between(part, piece.step, next->step);
         }
     return false;
 }
@@ -68,7 +68,7 @@ static bool is_there(const struct pim_allspark_partition *part, struct piece pie
         return part->prefetch;
     while (before > 0 && pieces_of(part, (enum pim_step)(before - 1), block, column) == 0)
         before--;
-    return before > 0 && !apart(part, (enum pim_step)(before - 1), piece.step);
+    return before > 0 && !pauses_between(part, (enum pim_step)(before - 1), piece.step);
 }
 
 /* --- programs --- */

@@ -5,6 +5,8 @@
  */
 #include "mappers/allspark/emitter.h"
 
+#include "sim/integer.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -307,19 +309,14 @@ static void emit_second_pass(struct pim_emitter *emitter, const struct pim_produ
     pim_emit_join(emitter);
 }
 
-static uint64_t ceil_divide(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 /* Tiles that are multiplied. */
 static uint64_t tiles_of(const struct pim_emitter *emitter, const struct pim_product *product,
                          const struct pim_tiling *tiling)
 {
     uint64_t depth = 0;
     for (uint32_t segment = 0; segment < product->segments; segment++)
-        depth += ceil_divide(segment_width(emitter, product, segment), tiling->k);
-    return ceil_divide(product->m, tiling->m) * ceil_divide(product->n, tiling->right) * depth;
+        depth += pim_divide_up(segment_width(emitter, product, segment), tiling->k);
+    return pim_divide_up(product->m, tiling->m) * pim_divide_up(product->n, tiling->right) * depth;
 }
 
 void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product,

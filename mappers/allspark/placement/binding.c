@@ -6,6 +6,7 @@
  *  2. open[0] to open[left - 1] are the free slots in ascending order.
  */
 #include "mappers/allspark/placement/placement.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -128,11 +129,6 @@ enum pim_status pim_placement_bind(const struct pim_dependency_graph *graph,
                              (unsigned)graph->branches);
 }
 
-static uint32_t apart(uint32_t a, uint32_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 struct pim_placement_hops pim_placement_hops(const struct pim_dependency_graph *graph,
                                              const struct pim_placement_slot *slots, const uint32_t *slot_of)
 {
@@ -142,7 +138,7 @@ struct pim_placement_hops pim_placement_hops(const struct pim_dependency_graph *
         for (uint32_t e = graph->first[b]; e < graph->first[b + 1]; e++) {
             const struct pim_placement_slot *here = &slots[slot_of[b]],
                                             *there = &slots[slot_of[graph->neighbours[e].branch]];
-            uint32_t distance = apart(here->x, there->x) + apart(here->y, there->y);
+            uint32_t distance = pim_difference(here->x, there->x) + pim_difference(here->y, there->y);
             sum += distance;
             weighted += (uint64_t)distance * graph->neighbours[e].tokens;
             tokens += graph->neighbours[e].tokens;

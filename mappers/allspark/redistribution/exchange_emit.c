@@ -140,15 +140,10 @@ static uint64_t local_cycles(const struct pim_estimate_hardware *hardware,
     return cycles;
 }
 
-static uint32_t apart(uint32_t a, uint32_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 uint64_t pim_exchange_flight(const struct pim_estimate_hardware *hardware, uint32_t from, uint32_t to)
 {
-    uint32_t hops = apart(from % hardware->width, to % hardware->width) +
-                    apart(from / hardware->width, to / hardware->width);
+    uint32_t hops = pim_difference(from % hardware->width, to % hardware->width) +
+                    pim_difference(from / hardware->width, to / hardware->width);
     return pim_estimate_ring(hardware, 1, 2) +
            (hops > 1 ? pim_estimate_hops(hardware, 2 * (uint64_t)(hops - 1)) : 0);
 }
@@ -185,6 +180,7 @@ bool pim_exchange_estimate_from(const struct pim_estimate_hardware *hardware, st
 {
     struct pim_transfer *transfers = list_transfers(exchange);
     uint64_t *start = calloc((size_t)exchange->units + 1, sizeof *start), begin = 0, end = 0, copies = 0;
+    uint32_t last = 0; /* the unit that is done last */
     bool made = transfers && start;
     for (uint32_t unit = 0; made && unit < exchange->units; unit++) {
         begin = pim_larger(begin, time[unit]);
@@ -192,14 +188,14 @@ bool pim_exchange_estimate_from(const struct pim_estimate_hardware *hardware, st
     }
     made = made && pim_exchange_time(hardware, transfers, exchange->message_count, start, time);
     for (uint32_t unit = 0; made && unit < exchange->units; unit++) {
-        uint64_t packed = side_cycles(hardware, exchange, unit, true),
-                 unpacked = side_cycles(hardware, exchange, unit, false);
-        time[unit] += unpacked;
+        time[unit] += side_cycles(hardware, exchange, unit, false);
         if (time[unit] <= end)
             continue;
         end = time[unit];
-        copies = packed + unpacked;
+        last = unit;
     }
+    if (made && end > 0)
+        copies = side_cycles(hardware, exchange, last, true) + side_cycles(hardware, exchange, last, false);
     exchange->estimate[PIM_ESTIMATE_MEMORY] = pim_smaller(copies, end - begin);
     exchange->estimate[PIM_ESTIMATE_TRANSFER] = end - begin - exchange->estimate[PIM_ESTIMATE_MEMORY];
     free(transfers);

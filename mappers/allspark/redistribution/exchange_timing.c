@@ -124,15 +124,10 @@ static void use_port(struct timing *timing, uint32_t index)
 
 /* --- the network interface --- */
 
-static uint32_t apart(uint32_t a, uint32_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 static uint32_t routers(const struct timing *timing, uint32_t from, uint32_t to)
 {
     uint32_t width = timing->hardware->width, x = from % width, y = from / width;
-    return 1 + apart(x, to % width) + apart(y, to / width);
+    return 1 + pim_difference(x, to % width) + pim_difference(y, to / width);
 }
 
 /* A packet of one flit, which takes no time of the links. */

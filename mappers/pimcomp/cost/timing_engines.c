@@ -1,6 +1,7 @@
 /* Windows and engines of cores: rules 1 to 10 of docs/models/core.md, as far as timing.h keeps them. */
 #include "mappers/machine/core_times.h"
 #include "mappers/pimcomp/cost/timing_internal.h"
+#include "sim/integer.h"
 
 enum { LINE_SHIFT = 9, LINES = 64 };
 
@@ -258,18 +259,13 @@ void pim_timing_execute(struct pim_core_timing *t, struct pim_timing_core *core,
 
 /* --- messages --- */
 
-static uint32_t apart(uint32_t a, uint32_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 /* Cycles of a flit's way through the empty mesh, or of what takes its place. */
 static uint64_t way(const struct pim_core_timing *t, const struct pim_timing_core *from,
                     const struct pim_timing_core *to)
 {
     const struct pim_core_architecture *a = &t->a;
-    uint32_t x = apart(from->number % a->width, to->number % a->width),
-             y = apart(from->number / a->width, to->number / a->width);
+    uint32_t x = pim_difference(from->number % a->width, to->number % a->width),
+             y = pim_difference(from->number / a->width, to->number / a->width);
     if (from->chip != to->chip)
         return a->chip_link_cycles;
     return a->connection == PIM_CORE_MESH ? (uint64_t)(x + y + 1) * a->hop_cycles : 1;
