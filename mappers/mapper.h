@@ -32,6 +32,7 @@ typedef void pim_mapper_progress(void *context, const char *what, uint64_t done,
  * ..) for what its searches honour, and callers set the functions.
  */
 struct pim_mapper_search {
+    uint64_t given; /* which options were (mappers/option.h) */
     uint64_t seed;
     uint64_t threads;              /* 0: one for each processor */
     uint64_t steps;                /* budget, in what the mapper calls a step; 0: its own choice */

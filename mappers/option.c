@@ -3,6 +3,7 @@
 #include "sim/nearest.h"
 #include "sim/parse.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,8 +41,8 @@ enum pim_status pim_option_find(const struct pim_option_table *table, const char
     return begun == 1 && length > 0 ? PIM_OK : refuse(table, mapper, name, error);
 }
 
-enum pim_status pim_option_set(const struct pim_option *row, const char *text, void *options,
-                               struct pim_error *error)
+static enum pim_status take(const struct pim_option *row, const char *text, void *options,
+                            struct pim_error *error)
 {
     char name[64], *target = (char *)options + row->offset;
     (void)snprintf(name, sizeof name, "--%s", row->name);
@@ -67,6 +68,49 @@ enum pim_status pim_option_set(const struct pim_option *row, const char *text, v
     return pim_fail(error, PIM_INTERNAL, "%s: unknown kind of option", name);
 }
 
+void pim_option_mark(const struct pim_option_table *table, const struct pim_option *row, void *options)
+{
+    assert(row >= table->rows && row < table->rows + table->count && table->count <= PIM_OPTIONS_MOST);
+    *(uint64_t *)options |= (uint64_t)1 << (row - table->rows);
+}
+
+enum pim_status pim_option_set(const struct pim_option_table *table, const struct pim_option *row,
+                               const char *text, void *options, struct pim_error *error)
+{
+    enum pim_status status = take(row, text, options, error);
+    if (status == PIM_OK)
+        pim_option_mark(table, row, options);
+    return status;
+}
+
+static enum pim_status refuse_given(const struct pim_option_table *table, uint64_t given, const char *names,
+                                    const char *why, struct pim_error *error)
+{
+    for (size_t length; *names; names += length + (names[length] == ' ')) {
+        length = strcspn(names, " ");
+        size_t i = 0;
+        while (i < table->count &&
+               (strncmp(table->rows[i].name, names, length) != 0 || table->rows[i].name[length] != '\0'))
+            i++;
+        assert(i < table->count); /* names are rows */
+        if (i < table->count && given >> i & 1)
+            return pim_fail(error, PIM_USAGE, "--%s %s", table->rows[i].name, why);
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_option_refuse(const struct pim_option_table *table, const void *options,
+                                  const struct pim_option_refusal *refusals, size_t count,
+                                  struct pim_error *error)
+{
+    const uint64_t given = *(const uint64_t *)options;
+    for (size_t i = 0; i < count; i++)
+        if (refusals[i].refused &&
+            refuse_given(table, given, refusals[i].names, refusals[i].why, error) != PIM_OK)
+            return error->status;
+    return PIM_OK;
+}
+
 enum pim_status pim_option_assign(const struct pim_option_table *table, const char *mapper, const char *text,
                                   void *options, struct pim_error *error)
 {
@@ -79,5 +123,5 @@ enum pim_status pim_option_assign(const struct pim_option_table *table, const ch
     name[length] = '\0';
     if (pim_option_find(table, mapper, name, &row, error) != PIM_OK)
         return error->status;
-    return pim_option_set(row, text[length] ? text + length + 1 : NULL, options, error);
+    return pim_option_set(table, row, text[length] ? text + length + 1 : NULL, options, error);
 }

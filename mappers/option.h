@@ -2,6 +2,9 @@
  * The options of a mapper as data: a table of rows, each of which names a member of the mapper's own plain
  * structure of options. The command line, sweeps and libpimsim read the same table; none of them knows a
  * mapper.
+ *
+ * The structure begins with a uint64_t, 0 by default: bit i says that row i was given, be it with the value
+ * that it has by default. So a table has at most PIM_OPTIONS_MOST rows.
  */
 #ifndef PIMSIM_MAPPERS_OPTION_H
 #define PIMSIM_MAPPERS_OPTION_H
@@ -11,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum { PIM_OPTIONS_MOST = 64 };
 
 enum pim_option_kind {
     PIM_OPTION_FLAG,   /* bool */
@@ -76,10 +81,25 @@ struct pim_option_table {
 enum pim_status pim_option_find(const struct pim_option_table *table, const char *mapper, const char *name,
                                 const struct pim_option **row, struct pim_error *error);
 
-/* Sets an option in `options`; `text` is NULL of a flag, and is borrowed otherwise. PIM_USAGE names the
- * option and what it allows. */
-enum pim_status pim_option_set(const struct pim_option *row, const char *text, void *options,
-                               struct pim_error *error);
+/* Sets an option of the table in `options`; `text` is NULL of a flag, and is borrowed otherwise. PIM_USAGE
+ * names the option and what it allows. */
+enum pim_status pim_option_set(const struct pim_option_table *table, const struct pim_option *row,
+                               const char *text, void *options, struct pim_error *error);
+
+/* Notes that an option of the table was given, for who sets its member otherwise. */
+void pim_option_mark(const struct pim_option_table *table, const struct pim_option *row, void *options);
+
+/* Options that do nothing beside others. */
+struct pim_option_refusal {
+    bool refused;      /* they do nothing here */
+    const char *names; /* rows of the table, separated by blanks */
+    const char *why;   /* "is for --mode ht" */
+};
+
+/* PIM_USAGE names the first option that was given and does nothing, and says why. */
+enum pim_status pim_option_refuse(const struct pim_option_table *table, const void *options,
+                                  const struct pim_option_refusal *refusals, size_t count,
+                                  struct pim_error *error);
 
 /* "name=value", or "name" of a flag. */
 enum pim_status pim_option_assign(const struct pim_option_table *table, const char *mapper, const char *text,

@@ -70,12 +70,15 @@ struct made {
 static enum pim_status accept(const void *options, bool writes, struct pim_error *error)
 {
     const struct choices *choices = options;
+    const struct pim_option_refusal refusals[] = {
+        {choices->scheduler != SCHEDULER_ILP, "solver", "is for --scheduler ilp"}};
     (void)writes;
     if (choices->plan && strcmp(choices->partition, "auto") != 0)
         return pim_fail(error, PIM_USAGE, "--plan and --partition: one of them alone");
     if (choices->copies == COPIES_BEST && choices->ring)
         return pim_fail(error, PIM_USAGE, "--copies best and --ring: one of them alone");
-    return PIM_OK;
+    return pim_option_refuse(&pim_allspark_mapper.options, options, refusals,
+                             sizeof refusals / sizeof refusals[0], error);
 }
 
 /* A scheme by its name, or partitions. */
@@ -95,6 +98,25 @@ static enum pim_status parse_partition(const char *text, struct pim_allspark_opt
             return PIM_OK;
         }
     return pim_plan_parse(text, options, error);
+}
+
+/* Options that ask for what the file of --plan states of every layer are refused. */
+static enum pim_status accept_beside(const void *given, const struct pim_allspark_options *options,
+                                     struct pim_error *error)
+{
+    bool rings = true, chunks = true;
+    for (uint32_t stage = 0; stage < options->explicit_count; stage++)
+        for (uint32_t i = 0; i < options->lists[stage]; i++) {
+            rings = rings && options->list[stage][i].ring > 0;
+            chunks = chunks && options->list[stage][i].chunks > 0;
+        }
+    const struct pim_option_refusal refusals[] = {
+        {rings, "ring copies", "does nothing: the file of --plan states the rings of all layers"},
+        {chunks, "chunks", "does nothing: the file of --plan states the chunks of all layers"},
+        {rings && chunks, "scheduler solver time-limit",
+         "does nothing: the file of --plan states rings and chunks, nothing is left to search"}};
+    return pim_option_refuse(&pim_allspark_mapper.options, given, refusals,
+                             sizeof refusals / sizeof refusals[0], error);
 }
 
 static double seconds_since(const struct timespec *begin)
@@ -161,6 +183,8 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
         return error->status;
     enum pim_status status = choices->plan ? pim_plan_read(&made->file, choices->plan, &options, error)
                                            : parse_partition(choices->partition, &options, error);
+    if (status == PIM_OK && choices->plan)
+        status = accept_beside(given, &options, error);
     if (status != PIM_OK)
         return status;
     (void)clock_gettime(CLOCK_MONOTONIC, &begin);

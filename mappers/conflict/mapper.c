@@ -71,21 +71,39 @@ static bool knows(const char *name)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
+/* Options that do nothing are refused; threads change no result, and are taken everywhere. */
 static enum pim_status accept(const void *options, bool writes, struct pim_error *error)
 {
     const struct pim_conflict_choices *choices = options;
+    const bool pattern = choices->mapping <= PIM_TILE_BOUSTROPHEDON;
+    const bool learned = choices->fitness > PIM_TILE_BY_SIMULATION;
+    const bool draws = choices->train || choices->judge; /* populations */
+    const bool capped = choices->mapping == PIM_TILE_CAPPED_GROUPS || choices->mapping == PIM_TILE_NSGA2;
+    const bool none = choices->finalists == 0 && choices->fitness != PIM_TILE_BY_SIMULATION;
+    const struct pim_option_refusal refusals[] = {
+        {pattern, "fitness finalists refine searches log", "is for a search: --mapping names a pattern"},
+        {pattern && !draws, "seed population generations",
+         "is for a search, --train and --judge: --mapping names a pattern"},
+        {!capped, "group", "is for --mapping capped-groups and nsga2"},
+        {!draws, "populations", "is for --train and --judge"},
+        {!choices->train, "epochs", "is for --train"},
+        {choices->weights && !choices->judge && (pattern || !learned), "weights",
+         "does nothing: neither --judge nor the --fitness of a search asks for estimators"},
+        {choices->train != NULL, "judge", "does nothing: --train judges what it has trained"},
+        {none, "log", "does nothing: --finalists 0 leaves no finalists"}};
     (void)writes;
     if (choices->train && choices->weights)
         return pim_fail(error, PIM_USAGE, "--train makes weights, --weights takes them: one of the two");
     if (choices->finalists == 0 && choices->refinement > 0 && choices->refinement != PIM_CONFLICT_BY_SIZE)
         return pim_fail(error, PIM_USAGE, "--refine begins at finalists, and --finalists 0 leaves none");
-    if (choices->judge && !choices->weights)
+    if (choices->judge && !choices->train && !choices->weights)
         return pim_fail(error, PIM_USAGE,
                         "--judge needs --weights FILE (--train judges what it has trained by itself)");
-    if (choices->fitness > PIM_TILE_BY_SIMULATION && !choices->train && !choices->weights)
+    if (learned && !choices->train && !choices->weights)
         return pim_fail(error, PIM_USAGE, "--fitness %s is learned: it needs --weights FILE, or --train FILE",
                         pim_tile_fitness_name(choices->fitness));
-    return PIM_OK;
+    return pim_option_refuse(&pim_conflict_mapper.options, options, refusals,
+                             sizeof refusals / sizeof refusals[0], error);
 }
 
 static void terminate(void *plan)

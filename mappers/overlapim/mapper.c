@@ -57,12 +57,15 @@ struct made {
 static enum pim_status accept(const void *given, bool writes, struct pim_error *error)
 {
     const struct pim_overlapim_options *options = given;
+    const struct pim_option_refusal refusals[] = {{options->check && options->rows == 0, "rows",
+                                                   "counted has no bits that --check-values could compare"}};
     (void)writes;
     if ((options->rows == 1 || options->check) && options->objective == PIM_OBJECTIVE_TRANSFORM)
         return pim_fail(error, PIM_USAGE,
                         "--rows real and --check-values are for --objective original, overlap or ahead: a "
                         "transformation puts sums into other banks than the nest says");
-    return PIM_OK;
+    return pim_option_refuse(&pim_overlapim_mapper.options, given, refusals,
+                             sizeof refusals / sizeof refusals[0], error);
 }
 
 static void terminate(void *plan)

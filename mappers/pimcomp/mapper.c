@@ -388,38 +388,36 @@ static enum pim_status compile(struct made *made, struct pim_error *error)
 
 /* --- the mapper --- */
 
-/* Options that do nothing in the mode or with the layout are refused. */
+/* Options that do nothing in the mode or with the layout are refused. Threads change no result, and are
+ * taken where nothing is searched, too. */
 static enum pim_status accept(const void *options, bool writes, struct pim_error *error)
 {
     const struct choices *choices = options;
-    bool low_latency = choices->mode == PIM_CORE_LOW_LATENCY;
-    bool simulates = choices->profile && choices->profile != PROFILE_BY_PRESET;
-    if (low_latency &&
-        (choices->batch > 0 || choices->no_grouping || choices->no_keeping || choices->reuse > 0))
-        return pim_fail(error, PIM_USAGE,
-                        "--batch, --no-grouping, --no-keeping and --reuse are for --mode ht");
-    if (!low_latency && (choices->threshold > 0 || choices->keep_pixels))
-        return pim_fail(error, PIM_USAGE, "--transmit-threshold and --keep-pixels are for --mode ll");
+    const bool low_latency = choices->mode == PIM_CORE_LOW_LATENCY, baseline = choices->baseline > 0;
+    const bool songc = choices->baseline == PIM_BASELINE_SONGC;
+    const bool searches = !choices->plan && !baseline && choices->layout == LAYOUT_GENETIC;
+    const bool simulates = choices->profile && choices->profile != PROFILE_BY_PRESET;
+    const struct pim_option_refusal refusals[] = {
+        {low_latency, "batch no-grouping no-keeping reuse", "is for --mode ht"},
+        {!low_latency, "transmit-threshold keep-pixels", "is for --mode ll"},
+        {baseline && choices->baseline != PIM_BASELINE_PUMA, "transmit-threshold keep-pixels",
+         "is for programs of --mode ll: those of --baseline songc and polyhedral are of ht"},
+        {songc, "batch no-grouping", "does nothing: --baseline songc works on one sample, layer by layer"},
+        {baseline, "plan layout cut", "does nothing: --baseline has a layout of its own, in one piece"},
+        {choices->plan, "layout cut", "does nothing: --plan has a layout, in one piece"},
+        {!searches, "preset budget time-limit profile",
+         "is for a search: --layout genetic, without --plan and --baseline"},
+        {!searches && !choices->check, "seed",
+         "is for a search and --check-values: --plan, --baseline and other layouts have nothing random"},
+        {choices->keep_pixels && simulates, "profile",
+         "does nothing: --keep-pixels counts memory that cores do not have"},
+        {choices->keep_pixels && choices->check, "check-values",
+         "does nothing: --keep-pixels counts memory that cores do not have"}};
     if (choices->keep_pixels && writes)
         return pim_fail(error, PIM_USAGE,
                         "--keep-pixels counts memory that cores do not have: no -o with it");
-    if (simulates && choices->keep_pixels)
-        return pim_fail(error, PIM_USAGE,
-                        "--keep-pixels counts memory that cores do not have: no --profile with it");
-    if (simulates && (choices->layout != LAYOUT_GENETIC || choices->baseline != PIM_BASELINE_NONE))
-        return pim_fail(error, PIM_USAGE,
-                        "--profile is for layouts of a search: --layout genetic, no --baseline");
-    if (choices->plan &&
-        (simulates || choices->layout != LAYOUT_GENETIC || choices->baseline != PIM_BASELINE_NONE))
-        return pim_fail(error, PIM_USAGE,
-                        "--plan has a layout: no --layout, --profile and --baseline with it");
-    if (choices->plan &&
-        (choices->preset > 0 || choices->search.steps > 0 || choices->search.seconds > 0 || choices->cut > 0))
-        return pim_fail(error, PIM_USAGE,
-                        "--plan searches nothing: no --preset, --budget, --time-limit and --cut with it");
-    if (choices->check && choices->keep_pixels)
-        return pim_fail(error, PIM_USAGE, "--check-values and --keep-pixels: one of them alone");
-    return PIM_OK;
+    return pim_option_refuse(&pim_pimcomp_mapper.options, options, refusals,
+                             sizeof refusals / sizeof refusals[0], error);
 }
 
 static void terminate(void *plan)

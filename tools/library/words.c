@@ -61,7 +61,7 @@ static enum pim_status take_row(struct pim_map_words *words, const struct pim_op
     const char *value;
     if (take_value(cursor, row->name, row->kind != PIM_OPTION_FLAG, &value, error) != PIM_OK)
         return error->status;
-    return pim_option_set(row, value, words->options, error);
+    return pim_option_set(&words->mapper->options, row, value, words->options, error);
 }
 
 static enum pim_status take_long(struct pim_map_words *words, char *name, struct cursor *cursor,
@@ -113,7 +113,7 @@ static enum pim_status take_words(struct pim_map_words *words, struct pim_error 
         if (status != PIM_OK)
             return status;
     }
-    return PIM_OK;
+    return words->mapper->accept ? words->mapper->accept(words->options, false, error) : PIM_OK;
 }
 
 enum pim_status pim_map_words_parse(const char *text, struct pim_map_words *words, struct pim_error *error)

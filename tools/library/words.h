@@ -15,7 +15,8 @@ struct pim_map_words {
 
 /*
  * Words are separated by blanks. Options of the mapper, --set and --dim are taken; --quiet and --format
- * change nothing here; all others are refused. PIM_USAGE, PIM_NO_MEMORY. To be terminated after success.
+ * change nothing here; all others are refused, and those that do nothing beside others. PIM_USAGE,
+ * PIM_NO_MEMORY. To be terminated after success.
  */
 enum pim_status pim_map_words_parse(const char *text, struct pim_map_words *words, struct pim_error *error);
 void pim_map_words_terminate(struct pim_map_words *words);

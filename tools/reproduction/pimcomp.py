@@ -105,7 +105,7 @@ class Study:
                         *[word for value in sets for word in ("--set", value)],
                         "--hardware", f"configs/hardware/pimcomp-arch-{case.architecture}.cfg",
                         "--mode", case.mode,
-                        *(() if "--plan" in case.more else ("--preset", case.preset or self.preset)),
+                        *(() if {"--plan", "--baseline"} & set(case.more) else ("--preset", case.preset or self.preset)),
                         "--threads", str(threads), "--format", "json", *case.more, *more)
         return json.loads(text) if text else None
 

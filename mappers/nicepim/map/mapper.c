@@ -35,6 +35,20 @@ static const struct pim_option rows[] = {
 
 static const struct choices defaults = {.batch = 1};
 
+enum { MAPPING_NICEPIM, MAPPING_SEQUENTIAL, MAPPING_SERIAL, MAPPING_PARALLEL, MAPPING_DDAM };
+
+/* Options that do nothing are refused; threads change no plan, and are taken everywhere. */
+static enum pim_status accept(const void *options, bool writes, struct pim_error *error)
+{
+    const struct choices *choices = options;
+    const struct pim_option_refusal refusals[] = {
+        {choices->mapping == MAPPING_SEQUENTIAL || choices->mapping == MAPPING_DDAM, "objective",
+         "does nothing: --mapping sequential and ddam are baselines that know cycles alone"}};
+    (void)writes;
+    return pim_option_refuse(&pim_nicepim_mapper.options, options, refusals,
+                             sizeof refusals / sizeof refusals[0], error);
+}
+
 struct made {
     struct nice_search search;
     struct nice_best best;
@@ -75,8 +89,9 @@ static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *
     static const enum nice_method methods_of[] = {NICE_METHODS, NICE_SEQUENTIAL, NICE_SERIAL, NICE_PARALLEL,
                                                   NICE_PIPELINE};
     for (int method = 0; method < NICE_METHODS; method++)
-        made->search.asked[method] =
-            choices->mapping == 0 ? method != NICE_PIPELINE : method == (int)methods_of[choices->mapping];
+        made->search.asked[method] = choices->mapping == MAPPING_NICEPIM
+                                         ? method != NICE_PIPELINE
+                                         : method == (int)methods_of[choices->mapping];
     return nice_search(&made->search, &made->best, error);
 }
 
@@ -337,6 +352,7 @@ const struct pim_mapper pim_nicepim_mapper = {
                    "does: regions of branches, "
                    "cuts of layers, copies of weights, layouts.",
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
+    .accept = accept,
     .plan_size = sizeof(struct made),
     .plan = plan,
     .terminate = terminate,

@@ -14,6 +14,7 @@
 /* --- options --- */
 
 struct values {
+    uint64_t given;
     bool flag;
     const char *text;
     unsigned choice;
@@ -73,6 +74,33 @@ START_TEST(options_are_refused)
 }
 END_TEST
 
+/* An option is given, be it with the value that it has by default; one that failed is not. */
+START_TEST(options_know_whether_they_are_given)
+{
+    static const struct {
+        const char *texts[2], *message; /* NULL: none is refused */
+    } cases[] = {
+        {{"count=1"}, "--count is for --flag"},
+        {{"flag", "re=1"}, "--real does nothing"},
+        {{"choice=first", "text=count"}, NULL},
+        {{"count=0"}, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct values values = defaults;
+        struct pim_error error = {.status = PIM_OK};
+        for (size_t j = 0; j < 2 && cases[i].texts[j]; j++)
+            (void)pim_option_assign(&table, "any", cases[i].texts[j], &values, &error);
+        const struct pim_option_refusal refusals[] = {{!values.flag, "count real", "is for --flag"},
+                                                      {false, "text choice", "never"},
+                                                      {values.flag, "count real", "does nothing"}};
+        error = (struct pim_error){.status = PIM_OK};
+        ck_assert_int_eq(pim_option_refuse(&table, &values, refusals, 3, &error),
+                         cases[i].message ? PIM_USAGE : PIM_OK);
+        ck_assert_msg(!cases[i].message || strcmp(error.text, cases[i].message) == 0, "%s", error.text);
+    }
+}
+END_TEST
+
 static size_t width(enum pim_option_kind kind)
 {
     static const size_t bytes[] = {[PIM_OPTION_FLAG] = sizeof(bool),
@@ -96,9 +124,12 @@ START_TEST(tables_hold_together)
                   mapper->print && mapper->write_json);
         ck_assert((mapper->checks != NULL) == (mapper->check != NULL));
         ck_assert_uint_ge(t->size, sizeof(struct pim_mapper_search));
+        ck_assert_uint_le(t->count, PIM_OPTIONS_MOST);
+        ck_assert_uint_eq(*(const uint64_t *)t->defaults, 0);
         for (size_t i = 0; i < t->count; i++) {
             const struct pim_option *row = &t->rows[i];
-            ck_assert_msg(row->offset + width(row->kind) <= t->size, "%s --%s", mapper->name, row->name);
+            ck_assert_msg(row->offset >= sizeof(uint64_t) && row->offset + width(row->kind) <= t->size,
+                          "%s --%s", mapper->name, row->name);
             ck_assert_msg(row->help && (row->kind == PIM_OPTION_FLAG) == !row->argument, "%s --%s",
                           mapper->name, row->name);
             ck_assert_msg((row->kind == PIM_OPTION_CHOICE) == (row->choices != NULL), "%s --%s", mapper->name,
@@ -285,6 +316,7 @@ void pimsim_suites(SRunner *runner)
     TCase *cases = tcase_create("interface");
     tcase_add_test(cases, options_are_set);
     tcase_add_test(cases, options_are_refused);
+    tcase_add_test(cases, options_know_whether_they_are_given);
     tcase_add_test(cases, tables_hold_together);
     tcase_add_loop_test(cases, plans_and_traces_agree, 0, (int)(sizeof samples / sizeof samples[0]));
     tcase_add_test(cases, refused_mappings_leave_nothing);

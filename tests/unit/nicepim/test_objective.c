@@ -73,7 +73,7 @@ static void map(const struct set *set, const char *objective, struct figures *fi
     void *options = pim_mapper_options(&pim_nicepim_mapper);
     const struct pim_option *row;
     check(pim_option_find(&pim_nicepim_mapper.options, "nicepim", "objective", &row, &error), &error);
-    check(pim_option_set(row, objective, options, &error), &error);
+    check(pim_option_set(&pim_nicepim_mapper.options, row, objective, options, &error), &error);
     const struct pim_map_request request = {.mapper = &pim_nicepim_mapper,
                                             .options = options,
                                             .configuration = configuration,

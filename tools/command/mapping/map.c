@@ -48,9 +48,9 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
     pim_progress_update(&bar->progress, done);
 }
 
-/* The rules of a mapper's options, behind those of the command. */
+/* The rules of a mapper's options, behind those of the command; `given` gets the names of those that are. */
 static struct option_rule *make_rules(const struct pim_option_table *table, void *options,
-                                      const struct option_rule *own, size_t count)
+                                      const struct option_rule *own, size_t count, const char **given)
 {
     static const enum option_kind kinds[] = {[PIM_OPTION_FLAG] = OPTION_FLAG,
                                              [PIM_OPTION_TEXT] = OPTION_TEXT,
@@ -67,6 +67,7 @@ static struct option_rule *make_rules(const struct pim_option_table *table, void
                                                 .letter = row->letter,
                                                 .kind = kinds[row->kind],
                                                 .target = (char *)options + row->offset,
+                                                .given = &given[i],
                                                 .argument = row->argument,
                                                 .help = row->help,
                                                 .writes = row->writes ? WRITES_TEXT : WRITES_NOTHING,
@@ -157,12 +158,16 @@ static int run_mapper(const struct pim_mapper *mapper, int argument_count, char 
     struct pim_error error = {0};
     void *options = pim_mapper_options(mapper);
     const size_t count = sizeof own / sizeof own[0];
-    struct option_rule *rules = options ? make_rules(&mapper->options, options, own, count) : NULL;
+    const char *given[PIM_OPTIONS_MOST] = {NULL};
+    const struct pim_option_table *table = &mapper->options;
+    struct option_rule *rules = options ? make_rules(table, options, own, count, given) : NULL;
     enum pim_status status = pim_fail(&error, PIM_NO_MEMORY, "out of memory for the options");
     if (rules) {
-        const struct option_usage usage = {"", mapper->description, rules, count + mapper->options.count, 0,
-                                           0};
+        const struct option_usage usage = {"", mapper->description, rules, count + table->count, 0, 0};
         options_parse(&usage, argument_count, arguments, NULL);
+        for (size_t i = 0; i < table->count; i++)
+            if (given[i])
+                pim_option_mark(table, &table->rows[i], options);
         text_list_take(&request.common.sets, "network.", &request.network_sets);
         error = (struct pim_error){0};
         status = map_with(&request, options, &error);
