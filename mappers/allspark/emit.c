@@ -40,17 +40,34 @@ uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation,
                                             release, after, after2));
 }
 
-uint32_t pim_tile_unit(const struct pim_emitter *emitter, const struct pim_allspark_tile *tile, uint32_t ring,
-                       uint32_t column)
+uint64_t pim_emit_copy(struct pim_emitter *emitter, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, from, bytes, 0, 1, PIM_NOTHING);
+    return pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, to, bytes, 0, 1, loaded);
+}
+
+uint64_t pim_emit_message(struct pim_emitter *emitter, struct pim_message_end end, uint64_t after)
+{
+    struct pim_instruction instruction = {.opcode = end.sends ? PIM_OP_SEND : PIM_OP_RECEIVE,
+                                          .detail = (uint8_t)end.kind};
+    instruction.u.network.peer = end.peer;
+    instruction.u.network.tag = end.tag;
+    instruction.u.network.address = end.address;
+    instruction.u.network.bytes = end.bytes;
+    return pim_emit(emitter, instruction, after, PIM_NOTHING, PIM_NOTHING);
+}
+
+uint32_t pim_tile_unit(const struct pim_allspark_plan *plan, const struct pim_allspark_tile *tile,
+                       uint32_t ring, uint32_t column)
 {
     uint32_t x = tile->x + (tile->turned ? ring : column);
     uint32_t y = tile->y + (tile->turned ? column : ring);
-    return y * emitter->plan->hardware.width + x;
+    return y * plan->hardware.width + x;
 }
 
 uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32_t column)
 {
-    return pim_tile_unit(emitter, &emitter->part->layout.tiles[emitter->place.group], ring, column);
+    return pim_tile_unit(emitter->plan, &emitter->part->layout.tiles[emitter->place.group], ring, column);
 }
 
 uint32_t pim_branches_of_layer(const struct pim_allspark_partition *part, uint32_t layer)
@@ -104,7 +121,7 @@ void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id,
                     .group = group, .ring = ring, .row = ring % part->u, .column = column};
                 place.branch = group * part->slots + ring / part->u;
                 place.active = place.branch < branches;
-                place.unit = pim_tile_unit(emitter, &part->layout.tiles[group], ring, column);
+                place.unit = pim_tile_unit(emitter->plan, &part->layout.tiles[group], ring, column);
                 pim_emit_node(emitter, place, id, body, step, block, tag);
             }
 }
@@ -116,7 +133,7 @@ bool pim_layer_has_unit(const struct pim_emitter *emitter, uint32_t layer, uint3
     for (uint32_t group = 0; group < part->layout.count && group * part->slots < branches; group++)
         for (uint32_t ring = 0; ring < part->slots * part->u; ring++)
             for (uint32_t column = 0; column < part->v; column++)
-                if (pim_tile_unit(emitter, &part->layout.tiles[group], ring, column) == unit)
+                if (pim_tile_unit(emitter->plan, &part->layout.tiles[group], ring, column) == unit)
                     return true;
     return false;
 }

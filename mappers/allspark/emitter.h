@@ -108,8 +108,20 @@ void pim_emit_join(struct pim_emitter *emitter);
 /* Loads or stores count pieces; neighbours that touch become one piece. Returns the number. */
 uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, enum pim_buffer buffer,
                          uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count, uint64_t after);
+/* One piece, from one place to another; the number of the store. */
+uint64_t pim_emit_copy(struct pim_emitter *emitter, uint64_t from, uint64_t to, uint64_t bytes);
 uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows,
                          uint64_t elements, uint64_t release, uint64_t after, uint64_t after2);
+
+/* What the unit at hand has of a message: sends it, or receives it. */
+struct pim_message_end {
+    bool sends;
+    enum pim_message kind;
+    uint32_t peer, tag;
+    uint64_t address, bytes;
+};
+
+uint64_t pim_emit_message(struct pim_emitter *emitter, struct pim_message_end end, uint64_t after);
 
 /* --- cyclic dataflows (rings.c) --- */
 
@@ -120,10 +132,6 @@ void pim_emit_rounds(struct pim_emitter *emitter, const struct pim_ring *ring, u
 
 /* Unit of another node of the same group. */
 uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32_t column);
-
-/* Unit of position `ring`, `column` of a tile of the layout. */
-uint32_t pim_tile_unit(const struct pim_emitter *emitter, const struct pim_allspark_tile *tile, uint32_t ring,
-                       uint32_t column);
 
 /* --- products (product.c) --- */
 

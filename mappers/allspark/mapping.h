@@ -314,6 +314,10 @@ static inline uint32_t pim_stage_partition_of(const struct pim_allspark_stage *s
     return index;
 }
 
+/* Unit of position `ring`, `column` of a tile of a layout. */
+uint32_t pim_tile_unit(const struct pim_allspark_plan *plan, const struct pim_allspark_tile *tile,
+                       uint32_t ring, uint32_t column);
+
 /* Where a part of a node's memory may begin that lies behind `bytes` others. */
 static inline uint64_t pim_memory_align(uint64_t bytes)
 {

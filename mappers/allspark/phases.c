@@ -7,13 +7,13 @@
  */
 #include "mappers/allspark/emitter.h"
 #include "mappers/allspark/equations.h"
+#include "mappers/allspark/interaction/border.h"
+#include "mappers/allspark/interaction/interaction.h"
+#include "mappers/allspark/interaction/neighbours.h"
 #include "mappers/allspark/layers/focal.h"
 #include "mappers/allspark/layers/normalisation.h"
 #include "mappers/allspark/layers/position.h"
-#include "mappers/allspark/redistribution/border.h"
 #include "mappers/allspark/redistribution/circulation.h"
-#include "mappers/allspark/redistribution/interaction.h"
-#include "mappers/allspark/redistribution/neighbours.h"
 #include "mappers/allspark/sharing.h"
 
 #include "sim/integer.h"

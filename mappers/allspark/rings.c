@@ -10,19 +10,17 @@ static uint32_t wrap(uint32_t nodes, uint32_t index, uint32_t back)
     return (index + nodes - back % nodes) % nodes;
 }
 
-static uint64_t emit_message(struct pim_emitter *emitter, const struct pim_ring *ring, enum pim_opcode opcode,
+static uint64_t emit_message(struct pim_emitter *emitter, const struct pim_ring *ring, bool sends,
                              uint32_t round, uint64_t after)
 {
-    bool send = opcode == PIM_OP_SEND;
-    uint32_t piece = wrap(ring->nodes, ring->index, send ? round : round + 1);
-    struct pim_instruction instruction = {.opcode = (uint8_t)opcode};
-    instruction.u.network.peer = send ? ring->next : ring->previous;
-    instruction.u.network.tag = ring->tag + round;
-    instruction.u.network.address = ring->address(emitter, ring->context, piece);
-    instruction.u.network.bytes = ring->bytes(emitter, ring->context, piece);
-    if (instruction.u.network.bytes == 0)
-        return PIM_NOTHING; /* fewer things than nodes: both sides know that this piece is empty */
-    return pim_emit(emitter, instruction, after, PIM_NOTHING, PIM_NOTHING);
+    uint32_t piece = wrap(ring->nodes, ring->index, sends ? round : round + 1);
+    const struct pim_message_end end = {.sends = sends,
+                                        .peer = sends ? ring->next : ring->previous,
+                                        .tag = ring->tag + round,
+                                        .address = ring->address(emitter, ring->context, piece),
+                                        .bytes = ring->bytes(emitter, ring->context, piece)};
+    /* Fewer things than nodes: both sides know that this piece is empty. */
+    return end.bytes == 0 ? PIM_NOTHING : pim_emit_message(emitter, end, after);
 }
 
 void pim_emit_rounds(struct pim_emitter *emitter, const struct pim_ring *ring, uint32_t until,
@@ -30,8 +28,8 @@ void pim_emit_rounds(struct pim_emitter *emitter, const struct pim_ring *ring, u
 {
     for (; rounds->done < until && rounds->done + 1 < ring->nodes; rounds->done++) {
         /* The receive is posted before the send of its round, so that every node of the ring can go on. */
-        uint64_t receive = emit_message(emitter, ring, PIM_OP_RECEIVE, rounds->done, PIM_NOTHING);
-        (void)emit_message(emitter, ring, PIM_OP_SEND, rounds->done, rounds->received);
+        uint64_t receive = emit_message(emitter, ring, false, rounds->done, PIM_NOTHING);
+        (void)emit_message(emitter, ring, true, rounds->done, rounds->received);
         rounds->received = receive;
     }
 }

@@ -106,17 +106,17 @@ static void add_rows(struct pim_emitter *emitter, uint32_t tag)
     const struct pim_allspark_partition *part = emitter->part;
     uint32_t row = emitter->place.row, last = part->u - 1, top = emitter->place.ring - row;
     uint64_t q = pim_stage_channels(part, emitter->place.column), parts = emitter->workspace.pool_parts;
-    struct pim_instruction message = {.opcode = row == last ? PIM_OP_RECEIVE : PIM_OP_SEND};
-    message.u.network.bytes = q;
     pim_emit_join(emitter);
     for (uint32_t other = 0; other < last; other++) {
         if (row != last && row != other)
             continue;
-        message.u.network.peer =
-            pim_place_unit(emitter, top + (row == last ? other : last), emitter->place.column);
-        message.u.network.tag = tag + other;
-        message.u.network.address = parts + other * q;
-        (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+        const struct pim_message_end end = {
+            .sends = row != last,
+            .peer = pim_place_unit(emitter, top + (row == last ? other : last), emitter->place.column),
+            .tag = tag + other,
+            .address = parts + other * q,
+            .bytes = q};
+        (void)pim_emit_message(emitter, end, PIM_NOTHING);
     }
     if (row != last)
         return;

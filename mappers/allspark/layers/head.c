@@ -43,31 +43,28 @@ static void sum_tokens(struct pim_emitter *emitter, uint64_t address)
 static void collect_column(struct pim_emitter *emitter, uint32_t mine, uint32_t tag)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    const struct pim_place place = emitter->place;
-    uint64_t sums = PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, place.column);
-    struct pim_instruction message = {.opcode = mine == 0 ? PIM_OP_RECEIVE : PIM_OP_SEND};
-    message.u.network.bytes = sums;
-    message.u.network.address = emitter->workspace.pooled;
-    emitter->place.group = 0;
+    uint32_t column = emitter->place.column;
+    uint64_t sums = PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, column);
+    const struct pim_allspark_tile *tiles = part->layout.tiles;
     if (mine != 0) {
-        message.u.network.peer = pim_place_unit(emitter, 0, place.column);
-        message.u.network.tag = tag + mine;
-        (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
-        emitter->place = place;
+        const struct pim_message_end end = {.sends = true,
+                                            .peer = pim_tile_unit(emitter->plan, &tiles[0], 0, column),
+                                            .tag = tag + mine,
+                                            .address = emitter->workspace.pooled,
+                                            .bytes = sums};
+        (void)pim_emit_message(emitter, end, PIM_NOTHING);
         return;
     }
     for (uint32_t other = 1; other < pim_pooled_parts(part); other++) {
-        uint32_t branch = other / part->u;
-        emitter->place.group = branch / part->slots;
-        message.u.network.peer =
-            pim_place_unit(emitter, branch % part->slots * part->u + other % part->u, place.column);
-        emitter->place.group = 0;
-        message.u.network.tag = tag + other;
-        message.u.network.address = emitter->workspace.pooled + other * sums;
-        (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+        uint32_t branch = other / part->u, ring = branch % part->slots * part->u + other % part->u;
+        const struct pim_message_end end = {
+            .peer = pim_tile_unit(emitter->plan, &tiles[branch / part->slots], ring, column),
+            .tag = tag + other,
+            .address = emitter->workspace.pooled + other * sums,
+            .bytes = sums};
+        (void)pim_emit_message(emitter, end, PIM_NOTHING);
     }
     pim_emit_join(emitter);
-    emitter->place = place;
 }
 
 /* Averages `parts` sums; the result is `bytes` for each channel. */
@@ -80,12 +77,6 @@ static void average(struct pim_emitter *emitter, uint64_t parts, uint64_t addres
     (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, address, bytes * q, 0, 1, averaged);
 }
 
-static void copy(struct pim_emitter *emitter, uint64_t from, uint64_t to, uint64_t bytes)
-{
-    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, from, bytes, 0, 1, PIM_NOTHING);
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, to, bytes, 0, 1, loaded);
-}
-
 /* What other partitions summed up goes behind the sums of this one. Returns the number of sums. */
 static uint64_t append_others(struct pim_emitter *emitter)
 {
@@ -95,7 +86,7 @@ static uint64_t append_others(struct pim_emitter *emitter)
     for (uint32_t i = 1; i < stage->partitions; i++, parts++) {
         struct pim_workspace other;
         pim_workspace_layout(stage, i, emitter->image, emitter->plan->workspace_base, &other);
-        copy(emitter, other.collected, emitter->workspace.pooled + parts * bytes, bytes);
+        (void)pim_emit_copy(emitter, other.collected, emitter->workspace.pooled + parts * bytes, bytes);
     }
     if (stage->partitions > 1)
         pim_emit_join(emitter);
@@ -147,15 +138,16 @@ static void move_piece(struct pim_emitter *emitter, const struct piece *piece, u
         emitter->workspace.collected +
         PIM_SUM_BYTES * (uint64_t)(piece->begin -
                                    pim_stage_channels_before(&emitter->stage->partition[0], piece->target));
-    struct pim_instruction message = {.opcode = receive ? PIM_OP_RECEIVE : PIM_OP_SEND};
-    message.u.network.bytes = PIM_SUM_BYTES * (piece->end - piece->begin);
-    message.u.network.address = receive ? to : from;
-    message.u.network.peer = receive ? source : target;
-    message.u.network.tag = tag + piece->column * emitter->stage->partition[0].v + piece->target;
+    const struct pim_message_end end = {.sends = !receive,
+                                        .peer = receive ? source : target,
+                                        .tag = tag + piece->column * emitter->stage->partition[0].v +
+                                               piece->target,
+                                        .address = receive ? to : from,
+                                        .bytes = PIM_SUM_BYTES * (piece->end - piece->begin)};
     if (source == target && !receive)
-        copy(emitter, from, to, message.u.network.bytes);
+        (void)pim_emit_copy(emitter, from, to, end.bytes);
     else if (source != target)
-        (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+        (void)pim_emit_message(emitter, end, PIM_NOTHING);
 }
 
 /* All pieces that this unit sends, or receives. */
@@ -165,8 +157,8 @@ static void move_pieces(struct pim_emitter *emitter, bool receive, uint32_t tag)
     for (uint32_t column = 0; column < part->v; column++)
         for (uint32_t target = 0; target < first->v; target++) {
             struct piece piece;
-            uint32_t from = pim_tile_unit(emitter, &part->layout.tiles[0], 0, column);
-            uint32_t to = pim_tile_unit(emitter, &first->layout.tiles[0], 0, target);
+            uint32_t from = pim_tile_unit(emitter->plan, &part->layout.tiles[0], 0, column);
+            uint32_t to = pim_tile_unit(emitter->plan, &first->layout.tiles[0], 0, target);
             if (emitter->place.unit == (receive ? to : from) && meet(emitter, column, target, &piece))
                 move_piece(emitter, &piece, from, to, receive, tag);
         }
@@ -237,10 +229,7 @@ static void classify(struct pim_emitter *emitter, uint32_t tag)
     uint32_t column = emitter->place.column, v = part->v;
     if (part->class_tokens) { /* the class token is the first row of the residual stream */
         uint64_t q = pim_stage_channels(part, column);
-        uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, emitter->workspace.features,
-                                          q, 0, 1, PIM_NOTHING);
-        (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, token_address(emitter, NULL, column), q,
-                              0, 1, loaded);
+        (void)pim_emit_copy(emitter, emitter->workspace.features, token_address(emitter, NULL, column), q);
         pim_emit_join(emitter);
     }
     if (v > 1) {
@@ -365,7 +354,7 @@ static void collect_elsewhere(struct pim_emitter *emitter, uint32_t id, uint32_t
 {
     const struct pim_allspark_partition *part = emitter->part, *first = &emitter->stage->partition[0];
     for (uint32_t target = 0; target < first->v && emitter->status == PIM_OK; target++) {
-        uint32_t unit = pim_tile_unit(emitter, &first->layout.tiles[0], 0, target);
+        uint32_t unit = pim_tile_unit(emitter->plan, &first->layout.tiles[0], 0, target);
         if (!pim_layer_has_unit(emitter, 0, unit))
             pim_emit_node(emitter, (struct pim_place){.unit = unit, .branch = part->branches}, id, sums_body,
                           0, 0, tag);

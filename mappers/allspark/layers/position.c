@@ -21,7 +21,7 @@
  *     different rows of the DRAM. The closed form says which is quicker.
  */
 #include "mappers/allspark/layers/position.h"
-#include "mappers/allspark/redistribution/border.h"
+#include "mappers/allspark/interaction/border.h"
 #include "mappers/allspark/redistribution/circulation.h"
 
 #include <inttypes.h>

@@ -18,14 +18,13 @@ static struct overlap overlap(const struct pim_allspark_partition *part, uint32_
     return (struct overlap){first, first < last ? last - first : 0};
 }
 
-static void emit_overlap(struct pim_emitter *emitter, enum pim_opcode opcode, uint32_t other, uint32_t tag)
+static void emit_overlap(struct pim_emitter *emitter, bool sends, uint32_t other, uint32_t tag)
 {
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_workspace *space = &emitter->workspace;
     uint32_t row = emitter->place.row;
     uint64_t q = pim_stage_channels(part, emitter->place.column);
-    bool send = opcode == PIM_OP_SEND;
-    struct overlap common = send ? overlap(part, row, other) : overlap(part, other, row);
+    struct overlap common = sends ? overlap(part, row, other) : overlap(part, other, row);
     uint64_t mine = pim_own_piece(emitter, space->gathered, pim_stage_tokens(part, row), part->channels) +
                     (common.first - pim_share_begin(part->tokens, part->u, row)) * q;
     uint64_t reduced = pim_own_piece(emitter, space->reduction_inputs, pim_stage_made(part, row),
@@ -34,19 +33,18 @@ static void emit_overlap(struct pim_emitter *emitter, enum pim_opcode opcode, ui
     if (common.tokens == 0)
         return;
     if (other == row) { /* its own: a copy */
-        uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE, mine, common.tokens * q, 0,
-                                          1, PIM_NOTHING);
-        (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, reduced, common.tokens * q, 0, 1,
-                              loaded);
+        (void)pim_emit_copy(emitter, mine, reduced, common.tokens * q);
         return;
     }
-    struct pim_instruction message = {.opcode = (uint8_t)opcode};
-    message.u.network.peer =
-        pim_place_unit(emitter, emitter->place.ring - row + other, emitter->place.column);
-    message.u.network.tag = tag;
-    message.u.network.address = send ? mine : reduced;
-    message.u.network.bytes = common.tokens * q;
-    (void)pim_emit(emitter, message, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
+    (void)pim_emit_message(
+        emitter,
+        (struct pim_message_end){
+            .sends = sends,
+            .peer = pim_place_unit(emitter, emitter->place.ring - row + other, emitter->place.column),
+            .tag = tag,
+            .address = sends ? mine : reduced,
+            .bytes = common.tokens * q},
+        PIM_NOTHING);
 }
 
 /*
@@ -58,9 +56,9 @@ void pim_exchange_tokens(struct pim_emitter *emitter, uint32_t tag)
 {
     for (uint32_t other = 0; other < emitter->part->u; other++)
         if (other != emitter->place.row)
-            emit_overlap(emitter, PIM_OP_RECEIVE, other, tag);
+            emit_overlap(emitter, false, other, tag);
     for (uint32_t other = 0; other < emitter->part->u; other++)
-        emit_overlap(emitter, PIM_OP_SEND, other, tag);
+        emit_overlap(emitter, true, other, tag);
     pim_emit_join(emitter);
 }
 

@@ -1,5 +1,6 @@
 /* Which pieces go through which top-left nodes, in which round, and where they lie there. */
 #include "mappers/allspark/redistribution/relay.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -11,12 +12,12 @@ enum {
 
 /* Where a piece is needed. */
 struct need {
-    uint32_t piece, to_seat;
+    uint32_t piece, to_region;
     uint64_t to;
 };
 
 struct piece {
-    uint32_t from_seat, root; /* seats: of the node that has it, and of the top-left node of its branch */
+    uint32_t from_region, root; /* regions: of the node that has it, and of the top-left node of its branch */
     uint32_t round, bytes;
     uint64_t from, staged, collected;
     struct need *need; /* by branches, then by nodes */
@@ -25,41 +26,39 @@ struct piece {
 };
 
 struct work {
-    const struct pim_exchange *exchange;
-    struct pim_relay *relay;
+    struct pim_exchange *exchange;
     uint64_t room, limit; /* addresses between which the top-left nodes have their staging */
-    uint32_t moves, needs, pieces;
-    struct pim_exchange_move *move; /* from one node to another, by what they take */
+    uint32_t moves, needs, pieces, rounds;
+    struct pim_move *move; /* from one node to another, by what they take */
     struct need *need;
     struct piece *piece;
-    uint32_t *rank;    /* of each seat: of its branch, among those that give or those that get */
-    uint32_t ranks;    /* more than any */
-    uint64_t *cursor;  /* of each unit: the next byte of its staging in the round */
-    uint64_t *leaving; /* of each seat */
-    uint64_t *arriving;
+    uint32_t *rank;               /* of each region: of its branch, among those that give or those that get */
+    uint32_t ranks;               /* more than any */
+    uint64_t *cursor;             /* of each unit: the next byte of its staging in the round */
+    uint64_t *leaving, *arriving; /* of each region: the next byte of its staging */
 };
 
-static uint32_t unit_of(const struct work *work, uint32_t seat)
+static uint32_t unit_of(const struct work *work, uint32_t region)
 {
-    return work->exchange->seat[seat].unit;
+    return work->exchange->region[region].unit;
 }
 
-static uint32_t root_of(const struct work *work, uint32_t seat)
+static uint32_t root_of(const struct work *work, uint32_t region)
 {
-    return work->exchange->seat[seat].root;
+    return work->exchange->region[region].root;
 }
 
 /* --- pieces --- */
 
 static int compare_moves(const void *left, const void *right)
 {
-    const struct pim_exchange_move *a = left, *b = right;
-    if (a->from_seat != b->from_seat)
-        return a->from_seat < b->from_seat ? -1 : 1;
+    const struct pim_move *a = left, *b = right;
+    if (a->from_region != b->from_region)
+        return a->from_region < b->from_region ? -1 : 1;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
-    if (a->to_seat != b->to_seat)
-        return a->to_seat < b->to_seat ? -1 : 1;
+    if (a->to_region != b->to_region)
+        return a->to_region < b->to_region ? -1 : 1;
     return a->to < b->to ? -1 : a->to > b->to;
 }
 
@@ -75,52 +74,52 @@ static bool list_moves(struct work *work)
     const struct pim_exchange *exchange = work->exchange;
     work->move = calloc((size_t)exchange->move_count + 1, sizeof *work->move);
     for (uint32_t i = 0; work->move && i < exchange->move_count; i++)
-        if (unit_of(work, exchange->moves[i].from_seat) != unit_of(work, exchange->moves[i].to_seat))
+        if (unit_of(work, exchange->moves[i].from_region) != unit_of(work, exchange->moves[i].to_region))
             work->move[work->moves++] = exchange->moves[i];
     if (work->move)
         qsort(work->move, work->moves, sizeof *work->move, compare_moves);
     return work->move != NULL;
 }
 
-/* Ascending borders of what the moves first .. end - 1, all of one seat, take; between two of them everything
-   has the same receivers. No piece is larger than `most`. Returns their number. */
+/* Ascending borders of what the moves first .. end - 1, all of one region, take; between two of them
+   everything has the same receivers. No piece is larger than `most`. Returns their number. */
 static uint32_t list_borders(const struct work *work, uint32_t first, uint32_t end, uint64_t *border)
 {
-    uint32_t count = 0, kept = 0;
+    uint32_t count = 0, distinct = 0;
     for (uint32_t i = first; i < end; i++) {
         border[count++] = work->move[i].from;
         border[count++] = work->move[i].from + work->move[i].bytes;
     }
     qsort(border, count, sizeof *border, compare_numbers);
     for (uint32_t i = 0; i < count; i++)
-        if (kept == 0 || border[kept - 1] != border[i])
-            border[kept++] = border[i];
-    return kept;
+        if (distinct == 0 || border[distinct - 1] != border[i])
+            border[distinct++] = border[i];
+    return distinct;
 }
 
 /* Appends a need, and the piece where none has been made of these bytes. */
-static void add_need(struct work *work, const struct pim_exchange_move *move, uint32_t piece, uint64_t begin,
+static void add_need(struct work *work, const struct pim_move *move, uint32_t piece, uint64_t begin,
                      uint64_t bytes)
 {
     if (work->pieces <= piece)
         work->pieces = piece + 1;
     struct piece *of = &work->piece[piece];
-    of->from_seat = move->from_seat;
-    of->root = root_of(work, move->from_seat);
+    of->from_region = move->from_region;
+    of->root = root_of(work, move->from_region);
     of->from = begin;
     of->bytes = (uint32_t)bytes;
     of->needs++;
     work->need[work->needs++] =
-        (struct need){.piece = piece, .to_seat = move->to_seat, .to = move->to + begin - move->from};
+        (struct need){.piece = piece, .to_region = move->to_region, .to = move->to + begin - move->from};
 }
 
-/* Cuts what a seat gives. Counts alone while there is no room for pieces yet; *pieces and *needs go on. */
-static void cut_seat(struct work *work, uint32_t first, uint32_t end, const uint64_t *border,
-                     uint32_t borders, uint64_t most, uint64_t *pieces, uint64_t *needs)
+/* Cuts what a region gives. Counts alone while there is no room for pieces yet; *pieces and *needs go on. */
+static void cut_region(struct work *work, uint32_t first, uint32_t end, const uint64_t *border,
+                       uint32_t borders, uint64_t most, uint64_t *pieces, uint64_t *needs)
 {
     uint32_t low = 0;
     for (uint32_t i = first; i < end; i++) {
-        const struct pim_exchange_move *move = &work->move[i];
+        const struct pim_move *move = &work->move[i];
         uint64_t past = move->from + move->bytes, before = 0;
         while (border[low] < move->from) { /* moves ascend */
             *pieces += (border[low + 1] - border[low] + most - 1) / most;
@@ -144,8 +143,8 @@ static int compare_needs(const void *left, const void *right)
     const struct need *a = left, *b = right;
     if (a->piece != b->piece)
         return a->piece < b->piece ? -1 : 1;
-    if (a->to_seat != b->to_seat) /* the seats of a branch follow each other */
-        return a->to_seat < b->to_seat ? -1 : 1;
+    if (a->to_region != b->to_region) /* the regions of a branch follow each other */
+        return a->to_region < b->to_region ? -1 : 1;
     return a->to < b->to ? -1 : a->to > b->to;
 }
 
@@ -164,10 +163,11 @@ static bool cut_moves(struct work *work)
             pieces = needs = 0;
         }
         for (uint32_t first = 0, end; first < work->moves; first = end) {
-            for (end = first; end < work->moves && work->move[end].from_seat == work->move[first].from_seat;)
+            for (end = first;
+                 end < work->moves && work->move[end].from_region == work->move[first].from_region;)
                 end++;
             uint32_t borders = list_borders(work, first, end, border);
-            cut_seat(work, first, end, border, borders, most, &pieces, &needs);
+            cut_region(work, first, end, border, borders, most, &pieces, &needs);
         }
     }
     free(border);
@@ -192,12 +192,12 @@ static int compare_pieces(const void *left, const void *right)
     if (a->round != b->round)
         return a->round < b->round ? -1 : 1;
     for (uint32_t i = 0; i < a->needs && i < b->needs; i++)
-        if (a->need[i].to_seat != b->need[i].to_seat)
-            return a->need[i].to_seat < b->need[i].to_seat ? -1 : 1;
+        if (a->need[i].to_region != b->need[i].to_region)
+            return a->need[i].to_region < b->need[i].to_region ? -1 : 1;
     if (a->needs != b->needs)
         return a->needs < b->needs ? -1 : 1;
-    if (a->from_seat != b->from_seat)
-        return a->from_seat < b->from_seat ? -1 : 1;
+    if (a->from_region != b->from_region)
+        return a->from_region < b->from_region ? -1 : 1;
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
@@ -207,8 +207,8 @@ static uint32_t list_stages(const struct work *work, const struct piece *piece, 
     uint32_t count = 0, own = unit_of(work, piece->root);
     unit[count++] = own;
     for (uint32_t i = 0; i < piece->needs; i++) {
-        uint32_t root = root_of(work, piece->need[i].to_seat);
-        bool again = i > 0 && root == root_of(work, piece->need[i - 1].to_seat);
+        uint32_t root = root_of(work, piece->need[i].to_region);
+        bool again = i > 0 && root == root_of(work, piece->need[i - 1].to_region);
         if (!again && unit_of(work, root) != own)
             unit[count++] = unit_of(work, root);
     }
@@ -237,7 +237,7 @@ static bool take(const struct work *work, const struct piece *piece, const uint3
 }
 
 /* The first round in which a piece has room, not before one that a unit of it has left. False: in none. */
-static bool find_round(const struct work *work, struct piece *piece, uint32_t *unit, struct level *level)
+static bool find_round(struct work *work, struct piece *piece, uint32_t *unit, struct level *level)
 {
     uint32_t units = list_stages(work, piece, unit), round = 0;
     for (uint32_t i = 0; i < units; i++)
@@ -245,7 +245,7 @@ static bool find_round(const struct work *work, struct piece *piece, uint32_t *u
     if (!take(work, piece, unit, units, round, level) && !take(work, piece, unit, units, ++round, level))
         return false;
     piece->round = round;
-    work->relay->rounds = round + 1 > work->relay->rounds ? round + 1 : work->relay->rounds;
+    work->rounds = round + 1 > work->rounds ? round + 1 : work->rounds;
     return true;
 }
 
@@ -287,39 +287,44 @@ static enum pim_status deal_rounds(struct work *work, struct pim_error *error)
 
 /* --- the work --- */
 
-static bool copy(const struct work *work, uint32_t seat, uint32_t step, uint64_t from, uint64_t to,
-                 uint32_t bytes)
-{
-    return pim_relay_add_copy(
-        work->relay, &(struct pim_relay_copy){
-                         .unit = unit_of(work, seat), .step = step, .from = from, .to = to, .bytes = bytes});
-}
-
+/* Of the transport: step 0 packs, the last one unpacks. */
 static uint32_t step_of(uint32_t round, enum pim_message kind)
 {
-    return 3 * round + (uint32_t)kind; /* step 0 packs */
+    return 3 * round + (uint32_t)kind;
 }
 
-static bool send(const struct work *work, uint32_t round, enum pim_message kind, uint32_t from_seat,
-                 uint32_t to_seat, uint64_t order, uint64_t from, uint64_t to, uint32_t bytes)
+static uint32_t last_step(const struct work *work)
 {
-    return pim_relay_add_message(work->relay,
-                                 &(struct pim_relay_message){.step = step_of(round, kind),
-                                                             .kind = kind,
-                                                             .from_unit = unit_of(work, from_seat),
-                                                             .to_unit = unit_of(work, to_seat),
-                                                             .order = order,
-                                                             .from = from,
-                                                             .to = to,
-                                                             .bytes = bytes});
+    return work->exchange->transport.steps - 1;
 }
 
-static uint64_t take_bytes(struct work *work, uint32_t seat, uint32_t bytes)
+static bool copy(const struct work *work, uint32_t region, uint32_t step, uint64_t from, uint64_t to,
+                 uint32_t bytes)
 {
-    uint64_t *cursor = &work->cursor[unit_of(work, seat)], at = *cursor;
+    const struct pim_transport_copy copy = {unit_of(work, region), step, from, to, bytes, 0};
+    return pim_transport_add_copy(&work->exchange->transport, &copy, true);
+}
+
+static bool send(const struct work *work, uint32_t round, enum pim_message kind, uint32_t from_region,
+                 uint32_t to_region, uint64_t order, uint64_t from, uint64_t to, uint32_t bytes)
+{
+    const struct pim_transport_message message = {.step = step_of(round, kind),
+                                                  .kind = kind,
+                                                  .from_unit = unit_of(work, from_region),
+                                                  .to_unit = unit_of(work, to_region),
+                                                  .order = order,
+                                                  .from = from,
+                                                  .to = to,
+                                                  .bytes = bytes};
+    return pim_transport_add_message(&work->exchange->transport, &message);
+}
+
+static uint64_t take_bytes(struct work *work, uint32_t region, uint32_t bytes)
+{
+    uint64_t *cursor = &work->cursor[unit_of(work, region)], at = *cursor;
     *cursor += bytes;
     assert(*cursor <= work->limit);
-    work->relay->end = *cursor > work->relay->end ? *cursor : work->relay->end;
+    work->exchange->end = pim_larger(work->exchange->end, *cursor);
     return at;
 }
 
@@ -328,18 +333,18 @@ static bool gather(struct work *work, struct piece *piece, uint32_t end)
 {
     for (uint32_t i = 0; i < end; i++) {
         struct piece *p = &piece[i];
-        bool own = p->from_seat == p->root;
+        bool own = p->from_region == p->root;
         p->collected = take_bytes(work, p->root, p->bytes);
         if (own) {
             if (!copy(work, p->root, step_of(p->round, PIM_MESSAGE_GATHER), p->from, p->collected, p->bytes))
                 return false;
             continue;
         }
-        p->staged = work->leaving[p->from_seat];
-        work->leaving[p->from_seat] += p->bytes;
-        if (!copy(work, p->from_seat, 0, p->from, p->staged, p->bytes) ||
-            !send(work, p->round, PIM_MESSAGE_GATHER, p->from_seat, p->root, p->root, p->staged, p->collected,
-                  p->bytes))
+        p->staged = work->leaving[p->from_region];
+        work->leaving[p->from_region] += p->bytes;
+        if (!copy(work, p->from_region, 0, p->from, p->staged, p->bytes) ||
+            !send(work, p->round, PIM_MESSAGE_GATHER, p->from_region, p->root, p->root, p->staged,
+                  p->collected, p->bytes))
             return false;
     }
     return true;
@@ -348,30 +353,31 @@ static bool gather(struct work *work, struct piece *piece, uint32_t end)
 /* What one node of a branch gets of a piece: from the top-left node to where it wants it. */
 static bool scatter(struct work *work, const struct piece *piece, uint32_t first, uint32_t end)
 {
-    uint32_t seat = piece->need[first].to_seat, root = root_of(work, seat), last = work->relay->steps - 1;
+    uint32_t region = piece->need[first].to_region, root = root_of(work, region), last = last_step(work);
     uint64_t at = piece->arrived;
-    bool own = seat == root, made = true;
-    if (!own || work->relay->rounds > 1) {
-        at = work->arriving[seat];
-        work->arriving[seat] += piece->bytes;
+    bool own = region == root, made = true;
+    if (!own || work->rounds > 1) {
+        at = work->arriving[region];
+        work->arriving[region] += piece->bytes;
     }
     if (own && at != piece->arrived) /* the next round comes to the same place */
-        made = copy(work, seat, step_of(piece->round, PIM_MESSAGE_SCATTER), piece->arrived, at, piece->bytes);
-    if (!own)
         made =
-            send(work, piece->round, PIM_MESSAGE_SCATTER, root, seat, root, piece->arrived, at, piece->bytes);
+            copy(work, region, step_of(piece->round, PIM_MESSAGE_SCATTER), piece->arrived, at, piece->bytes);
+    if (!own)
+        made = send(work, piece->round, PIM_MESSAGE_SCATTER, root, region, root, piece->arrived, at,
+                    piece->bytes);
     for (uint32_t i = first; made && i < end; i++)
-        made = copy(work, seat, last, at, piece->need[i].to, piece->bytes);
+        made = copy(work, region, last, at, piece->need[i].to, piece->bytes);
     return made;
 }
 
 /* The pieces of a branch that go to branch `root`. needs[i] is the next need of piece i. */
 static bool give(struct work *work, struct piece *piece, uint32_t pieces, uint32_t *needs, uint32_t root)
 {
-    uint32_t seats = work->exchange->seats;
+    uint32_t regions = work->exchange->regions;
     for (uint32_t i = 0; i < pieces; i++) {
         struct piece *p = &piece[i];
-        if (needs[i] == p->needs || root_of(work, p->need[needs[i]].to_seat) != root)
+        if (needs[i] == p->needs || root_of(work, p->need[needs[i]].to_region) != root)
             continue;
         p->arrived = p->collected;
         if (unit_of(work, root) != unit_of(work, p->root)) {
@@ -383,10 +389,10 @@ static bool give(struct work *work, struct piece *piece, uint32_t pieces, uint32
         }
     }
     /* Node by node, so that what a node gets of a branch is one message. */
-    for (uint32_t seat = root; seat < seats && root_of(work, seat) == root; seat++)
+    for (uint32_t region = root; region < regions && root_of(work, region) == root; region++)
         for (uint32_t i = 0; i < pieces; i++) {
             uint32_t first = needs[i];
-            while (needs[i] < piece[i].needs && piece[i].need[needs[i]].to_seat == seat)
+            while (needs[i] < piece[i].needs && piece[i].need[needs[i]].to_region == region)
                 needs[i]++;
             if (needs[i] > first && !scatter(work, &piece[i], first, needs[i]))
                 return false;
@@ -402,8 +408,8 @@ static bool give_all(struct work *work, struct piece *piece, uint32_t pieces)
     for (;;) {
         uint32_t root = UINT32_MAX;
         for (uint32_t i = 0; made && i < pieces; i++)
-            if (needs[i] < piece[i].needs && root_of(work, piece[i].need[needs[i]].to_seat) < root)
-                root = root_of(work, piece[i].need[needs[i]].to_seat);
+            if (needs[i] < piece[i].needs && root_of(work, piece[i].need[needs[i]].to_region) < root)
+                root = root_of(work, piece[i].need[needs[i]].to_region);
         if (!made || root == UINT32_MAX)
             break;
         made = give(work, piece, pieces, needs, root);
@@ -424,7 +430,7 @@ static uint32_t end_of(const struct work *work, uint32_t i)
 
 static bool relay_pieces(struct work *work)
 {
-    for (uint32_t round = 0; round < work->relay->rounds; round++) {
+    for (uint32_t round = 0; round < work->rounds; round++) {
         for (uint32_t unit = 0; unit < work->exchange->units; unit++)
             work->cursor[unit] = work->room;
         for (uint32_t i = 0, end; i < work->pieces; i = end) {
@@ -445,20 +451,20 @@ static bool relay_pieces(struct work *work)
 static bool keep_local(struct work *work)
 {
     const struct pim_exchange *exchange = work->exchange;
-    uint32_t last = work->relay->steps - 1;
+    uint32_t last = last_step(work);
     for (uint32_t i = 0; i < exchange->move_count; i++) {
-        const struct pim_exchange_move *move = &exchange->moves[i];
-        uint64_t at = work->leaving[move->from_seat];
-        if (unit_of(work, move->from_seat) != unit_of(work, move->to_seat))
+        const struct pim_move *move = &exchange->moves[i];
+        uint64_t at = work->leaving[move->from_region];
+        if (unit_of(work, move->from_region) != unit_of(work, move->to_region))
             continue;
         if (exchange->apart) {
-            if (!copy(work, move->to_seat, last, move->from, move->to, move->bytes))
+            if (!copy(work, move->to_region, last, move->from, move->to, move->bytes))
                 return false;
             continue;
         }
-        work->leaving[move->from_seat] += move->bytes;
-        if (!copy(work, move->from_seat, 0, move->from, at, move->bytes) ||
-            !copy(work, move->to_seat, last, at, move->to, move->bytes))
+        work->leaving[move->from_region] += move->bytes;
+        if (!copy(work, move->from_region, 0, move->from, at, move->bytes) ||
+            !copy(work, move->to_region, last, at, move->to, move->bytes))
             return false;
     }
     return true;
@@ -466,15 +472,25 @@ static bool keep_local(struct work *work)
 
 /* --- the whole --- */
 
-/* Where the staging of the top-left nodes begins: behind that of the exchange. */
-static uint64_t floor_of(const struct pim_exchange *exchange, uint64_t room)
+/* The staging of the regions begins. */
+static void begin_staging(struct work *work)
 {
-    for (uint32_t i = 0; i < exchange->message_count; i++) {
-        const struct pim_exchange_message *message = &exchange->messages[i];
-        uint64_t packed = message->packed + message->bytes, arrived = message->arrived + message->bytes;
-        room = packed > room ? packed : room;
-        room = arrived > room ? arrived : room;
+    for (uint32_t i = 0; i < work->exchange->regions; i++) {
+        work->leaving[i] = work->exchange->region[i].leaving;
+        work->arriving[i] = work->exchange->region[i].arriving;
     }
+}
+
+/* Where that of the top-left nodes begins: behind that of the regions. */
+static uint64_t floor_of(struct work *work, uint64_t room)
+{
+    begin_staging(work);
+    for (uint32_t i = 0; i < work->exchange->move_count; i++) {
+        const struct pim_move *move = &work->exchange->moves[i];
+        room = pim_larger(room, work->leaving[move->from_region] += move->bytes);
+        room = pim_larger(room, work->arriving[move->to_region] += move->bytes);
+    }
+    begin_staging(work);
     return pim_memory_align(room);
 }
 
@@ -484,51 +500,48 @@ static void rank_branches(struct work *work)
 {
     const struct pim_exchange *exchange = work->exchange;
     uint32_t rank = 0;
-    for (uint32_t i = 0; i < exchange->seats; i++) {
-        if (i == exchange->senders)
+    for (uint32_t i = 0; i < exchange->regions; i++) {
+        if (i == exchange->producers)
             rank = 0;
-        else if (i > 0 && exchange->seat[i].root == i)
+        else if (i > 0 && exchange->region[i].root == i)
             rank++;
         work->rank[i] = rank;
         work->ranks = rank + 1 > work->ranks ? rank + 1 : work->ranks;
     }
 }
 
-/* The staging of each seat begins where its first message has it. */
-static bool begin(struct work *work)
+static bool begin(const struct pim_allspark_plan *plan, struct work *work, uint64_t room)
 {
     const struct pim_exchange *exchange = work->exchange;
-    work->rank = calloc((size_t)exchange->seats + 1, sizeof *work->rank);
+    work->rank = calloc((size_t)exchange->regions + 1, sizeof *work->rank);
     work->cursor = calloc((size_t)exchange->units + 1, sizeof *work->cursor);
-    work->leaving = calloc((size_t)exchange->seats + 1, sizeof *work->leaving);
-    work->arriving = calloc((size_t)exchange->seats + 1, sizeof *work->arriving);
+    work->leaving = calloc((size_t)exchange->regions + 1, sizeof *work->leaving);
+    work->arriving = calloc((size_t)exchange->regions + 1, sizeof *work->arriving);
     if (!work->rank || !work->cursor || !work->leaving || !work->arriving)
         return false;
+    work->room = floor_of(work, room);
+    work->limit = pim_larger(plan->hardware.memory_bytes, work->room);
     rank_branches(work);
-    for (uint32_t i = exchange->message_count; i-- > 0;) {
-        const struct pim_exchange_message *message = &exchange->messages[i];
-        work->leaving[message->from_seat] = message->packed;
-        work->arriving[message->to_seat] = message->arrived;
-    }
     return list_moves(work) && cut_moves(work);
 }
 
 static bool finish(const struct pim_allspark_plan *plan, struct work *work)
 {
+    struct pim_transport *transport = &work->exchange->transport;
+    *transport = (struct pim_transport){.units = work->exchange->units, .steps = 3 * work->rounds + 2};
     qsort(work->piece, work->pieces, sizeof *work->piece, compare_pieces); /* rounds are known now */
-    work->relay->steps = 3 * work->relay->rounds + 2;
-    return keep_local(work) && relay_pieces(work) && pim_relay_end(work->relay, work->exchange->units) &&
-           pim_relay_price(&plan->hardware, work->relay, work->exchange->units);
+    if (!keep_local(work) || !relay_pieces(work))
+        return false;
+    pim_transport_sort(transport);
+    return pim_transport_end(transport) && pim_relay_estimate(&plan->hardware, work->exchange);
 }
 
 enum pim_status pim_relay_make(const struct pim_allspark_plan *plan, struct pim_exchange *exchange,
                                uint64_t room, struct pim_error *error)
 {
-    struct work work = {.exchange = exchange, .room = floor_of(exchange, room)};
+    struct work work = {.exchange = exchange};
     enum pim_status status = PIM_OK;
-    work.limit = plan->hardware.memory_bytes > work.room ? plan->hardware.memory_bytes : work.room;
-    work.relay = exchange->relay = calloc(1, sizeof *exchange->relay);
-    bool made = work.relay && begin(&work);
+    bool made = begin(plan, &work, room);
     if (made) {
         qsort(work.piece, work.pieces, sizeof *work.piece, compare_pieces);
         while (work.pieces > 0 && work.piece[work.pieces - 1].needs == 0)

@@ -1,6 +1,7 @@
 /* The orders of tokens between which features go, alone; test_dataflow.c proves the programs. */
-#include "mappers/allspark/redistribution/exchange.h"
-#include "mappers/allspark/redistribution/exchange_timing.h"
+#include "mappers/allspark/redistribution/direct.h"
+#include "mappers/allspark/redistribution/redistribute.h"
+#include "mappers/allspark/redistribution/timing.h"
 #include "tests/unit/allspark/scenario.h"
 
 #include <stdlib.h>
@@ -177,14 +178,14 @@ START_TEST(units_come_to_an_exchange_at_times_of_their_own)
     uint32_t *from = pim_shifted_windows(3, 3, 5, 2, false);
     ck_assert_ptr_nonnull(from);
     ck_assert(pim_exchange_make(&scenario.plan, stage, stage, from, &exchange, &error) == PIM_OK);
-    ck_assert(pim_exchange_estimate(&hardware, &exchange));
+    ck_assert(pim_exchange_direct(&scenario.plan, &exchange, &error) == PIM_OK);
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         alone += exchange.estimate[part];
     for (int late = -1; late < UNITS; late++) {
         uint64_t cycles = 0, last = 0;
         for (unsigned unit = 0; unit < UNITS; unit++)
             time[unit] = late < 0 || unit == (unsigned)late ? LATE : 0;
-        ck_assert(pim_exchange_estimate_from(&hardware, &exchange, time));
+        ck_assert(pim_direct_estimate_from(&hardware, &exchange, time));
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
             cycles += exchange.estimate[part];
         for (unsigned unit = 0; unit < UNITS; unit++)

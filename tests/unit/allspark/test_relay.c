@@ -2,8 +2,8 @@
  * Exchanges over the top-left nodes of the branches: gather, transfer, scatter. Whole programs on numbers, in
  * one round and in many; which node sends what to which; the bytes of every message kind; refusals.
  */
-#include "mappers/allspark/redistribution/interaction.h"
-#include "mappers/allspark/redistribution/neighbours.h"
+#include "mappers/allspark/interaction/interaction.h"
+#include "mappers/allspark/interaction/neighbours.h"
 #include "mappers/allspark/redistribution/relay.h"
 #include "tests/unit/allspark/scenario.h"
 #include "traces/counts.h"
@@ -115,15 +115,15 @@ static void each_exchange(const struct pim_allspark_plan *plan, visit_exchange *
 /* Bytes of each kind that an exchange needs, from the bytes that it moves, one by one: what leaves a node is
    gathered once, a branch gets it once, and so does a node. */
 struct flow {
-    uint32_t seat, to; /* a node, and who gets it */
+    uint32_t region, to; /* a node, and who gets it */
     uint64_t from;
 };
 
 static int compare_flows(const void *left, const void *right)
 {
     const struct flow *a = left, *b = right;
-    if (a->seat != b->seat)
-        return a->seat < b->seat ? -1 : 1;
+    if (a->region != b->region)
+        return a->region < b->region ? -1 : 1;
     if (a->from != b->from)
         return a->from < b->from ? -1 : 1;
     return a->to < b->to ? -1 : a->to > b->to;
@@ -146,18 +146,19 @@ static uint64_t bytes_needed(const struct pim_exchange *exchange, enum pim_messa
     struct flow *flow = calloc(bytes + 1, sizeof *flow);
     ck_assert_ptr_nonnull(flow);
     for (uint32_t i = 0; i < exchange->move_count; i++) {
-        const struct pim_exchange_move *move = &exchange->moves[i];
-        const struct pim_seat *from = &exchange->seat[move->from_seat], *to = &exchange->seat[move->to_seat];
-        const struct pim_seat *here = &exchange->seat[from->root], *there = &exchange->seat[to->root];
+        const struct pim_move *move = &exchange->moves[i];
+        const struct pim_region *from = &exchange->region[move->from_region],
+                                *to = &exchange->region[move->to_region];
+        const struct pim_region *here = &exchange->region[from->root], *there = &exchange->region[to->root];
         bool local = from->unit == to->unit;
         bool passes = kind == PIM_MESSAGE_GATHER     ? from != here
                       : kind == PIM_MESSAGE_TRANSFER ? here->unit != there->unit
                                                      : to != there;
         uint32_t receiver = kind == PIM_MESSAGE_GATHER     ? 0
                             : kind == PIM_MESSAGE_TRANSFER ? to->root
-                                                           : move->to_seat;
+                                                           : move->to_region;
         for (uint32_t b = 0; b < move->bytes && passes && !local; b++)
-            flow[count++] = (struct flow){move->from_seat, receiver, move->from + b};
+            flow[count++] = (struct flow){move->from_region, receiver, move->from + b};
     }
     uint64_t distinct = count_distinct(flow, count);
     free(flow);
@@ -169,21 +170,21 @@ static uint64_t bytes_needed(const struct pim_exchange *exchange, enum pim_messa
 static void check_messages(const struct pim_allspark_plan *plan, const struct pim_exchange *exchange,
                            void *context)
 {
-    const struct pim_relay *relay = exchange->relay;
+    const struct pim_transport *relay = &exchange->transport;
     uint64_t sent[PIM_MESSAGES] = {0}, *seen = context;
     (void)plan;
-    ck_assert_ptr_nonnull(relay);
+    ck_assert_uint_ge(relay->steps, 2);
     for (uint32_t i = 0; i < relay->message_count; i++) {
-        const struct pim_relay_message *message = &relay->messages[i];
+        const struct pim_transport_message *message = &relay->messages[i];
         sent[message->kind] += message->bytes;
         ck_assert_uint_ne(message->from_unit, message->to_unit);
         ck_assert_uint_eq(message->step % 3, message->kind % 3);
         bool from_root = false, to_root = false;
-        for (uint32_t seat = 0; seat < exchange->seats; seat++) {
-            from_root = from_root || (exchange->seat[seat].root == seat &&
-                                      exchange->seat[seat].unit == message->from_unit);
-            to_root = to_root ||
-                      (exchange->seat[seat].root == seat && exchange->seat[seat].unit == message->to_unit);
+        for (uint32_t region = 0; region < exchange->regions; region++) {
+            from_root = from_root || (exchange->region[region].root == region &&
+                                      exchange->region[region].unit == message->from_unit);
+            to_root = to_root || (exchange->region[region].root == region &&
+                                  exchange->region[region].unit == message->to_unit);
         }
         ck_assert(message->kind == PIM_MESSAGE_GATHER || from_root);
         ck_assert(message->kind == PIM_MESSAGE_SCATTER || to_root);
@@ -235,9 +236,10 @@ static void count_rounds(const struct pim_allspark_plan *plan, const struct pim_
                          void *context)
 {
     uint32_t *most = context;
-    *most = exchange->relay->rounds > *most ? exchange->relay->rounds : *most;
-    ck_assert_uint_le(exchange->relay->end, plan->workspace_base + plan->workspace_bytes);
-    ck_assert_uint_le(exchange->relay->end, plan->hardware.memory_bytes);
+    uint32_t rounds = (exchange->transport.steps - 2) / 3;
+    *most = rounds > *most ? rounds : *most;
+    ck_assert_uint_le(exchange->end, plan->workspace_base + plan->workspace_bytes);
+    ck_assert_uint_le(exchange->end, plan->hardware.memory_bytes);
 }
 
 /* Bytes of a node that a plan needs without top-left nodes. */

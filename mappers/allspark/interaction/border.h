@@ -1,6 +1,6 @@
 /* What the tokens of a window need of their neighbours in others: the convolution over the map of Twins. */
-#ifndef PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_BORDER_H
-#define PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_BORDER_H
+#ifndef PIMSIM_MAPPERS_ALLSPARK_INTERACTION_BORDER_H
+#define PIMSIM_MAPPERS_ALLSPARK_INTERACTION_BORDER_H
 
 #include "mappers/allspark/redistribution/exchange.h"
 

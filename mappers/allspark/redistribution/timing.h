@@ -2,8 +2,8 @@
  * List timing of the transfers of an exchange: messages between units, in the order in which their programs
  * issue them. docs/models/estimate.md ("An exchange") gives the rules.
  */
-#ifndef PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_EXCHANGE_TIMING_H
-#define PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_EXCHANGE_TIMING_H
+#ifndef PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_TIMING_H
+#define PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_TIMING_H
 
 #include "mappers/estimate/estimate.h"
 

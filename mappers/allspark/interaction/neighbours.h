@@ -1,6 +1,6 @@
 /* Keys and values that go between branches before attention. */
-#ifndef PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_NEIGHBOURS_H
-#define PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_NEIGHBOURS_H
+#ifndef PIMSIM_MAPPERS_ALLSPARK_INTERACTION_NEIGHBOURS_H
+#define PIMSIM_MAPPERS_ALLSPARK_INTERACTION_NEIGHBOURS_H
 
 #include "mappers/allspark/redistribution/exchange.h"
 

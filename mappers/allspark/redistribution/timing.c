@@ -1,5 +1,5 @@
 /* Events in the order of time; of the same time, in the order in which they were made. */
-#include "mappers/allspark/redistribution/exchange_timing.h"
+#include "mappers/allspark/redistribution/timing.h"
 #include "sim/integer.h"
 
 #include <stdlib.h>

@@ -15,8 +15,9 @@
  *  2. A stripe that reaches beyond the map takes the tokens of its other end there, cyclically; what it
  *     computes for them is dropped. Half of what is beyond is in front (family_cswin.c, rule 3).
  */
+#include "mappers/allspark/interaction/interaction.h"
 #include "mappers/allspark/redistribution/circulation.h"
-#include "mappers/allspark/redistribution/interaction.h"
+#include "mappers/allspark/redistribution/redistribute.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -110,60 +111,45 @@ uint64_t pim_stripes_workspace(const struct pim_allspark_plan *plan, uint32_t in
 /* --- exchanges --- */
 
 /* Staging behind what both stages keep: what leaves, up to `copies` times, then what arrives. */
-static void stage_seats(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
-                        const struct pim_allspark_stage *to, uint32_t copies, struct pim_exchange *exchange)
+static void stage_regions(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
+                          const struct pim_allspark_stage *to, uint32_t copies, struct pim_exchange *exchange)
 {
     uint64_t base = plan->workspace_base, here = plan->batch * pim_stage_kept(source),
              there = plan->batch * pim_stage_kept(to), staging = base + here + there;
-    for (uint32_t i = 0; i < exchange->seats; i++) {
-        struct pim_seat *seat = &exchange->seat[i];
-        if (i < exchange->senders)
-            seat->leaving = staging + copies * (seat->parked - base - source->workspace_offset);
+    for (uint32_t i = 0; i < exchange->regions; i++) {
+        struct pim_region *region = &exchange->region[i];
+        if (i < exchange->producers)
+            region->leaving = staging + copies * (region->resident - base - source->workspace_offset);
         else
-            seat->arriving = staging + copies * here + (seat->parked - base - to->workspace_offset);
+            region->arriving = staging + copies * here + (region->resident - base - to->workspace_offset);
     }
 }
 
 /* The horizontal stripes have the second half of the channels. */
-static void seat_channels(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
-                          const uint32_t *first_seat, struct pim_exchange *exchange)
+static void set_channels(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stripes,
+                         const uint32_t *first, struct pim_exchange *exchange)
 {
-    const struct pim_allspark_partition *part = &stage->partition[0];
-    uint32_t branches = part->work == PIM_ALLSPARK_STRIPES ? plan->batch * part->branches : 0;
-    for (uint32_t b = 0; b < branches; b++)
-        for (uint32_t i = first_seat[b]; b % part->branches >= part->branches / 2 && i < first_seat[b + 1];
-             i++)
-            exchange->seat[i].first_channel += part->channels;
+    const struct pim_allspark_partition *part = &stripes->partition[0];
+    for (uint32_t b = 0; b < plan->batch * part->branches; b++)
+        for (uint32_t i = first[b]; b % part->branches >= part->branches / 2 && i < first[b + 1]; i++)
+            exchange->region[i].first_channel += part->channels;
 }
 
-struct seating {
-    struct pim_exchange *exchange;
-    uint32_t *source, *to; /* first seats of the branches */
-};
-
-/* `branch`: of all images. */
-static bool give(const struct seating *seating, uint32_t to, uint32_t token, uint32_t branch, uint32_t source)
-{
-    uint32_t first = seating->source[branch];
-    return pim_exchange_token(seating->exchange, to, token, first, seating->source[branch + 1] - first,
-                              source);
-}
-
-/* One matrix of all tokens of an image from one stage to the other, whose seats hold its address as
-   `features`. */
-static bool list_matrix(const struct stripes *s, const struct seating *seating, uint32_t image, bool back)
+/* One matrix of all tokens of an image from one stage to the other, whose regions have its address. */
+static bool list_matrix(const struct stripes *s, struct pim_exchange *exchange, uint32_t image, bool back)
 {
     uint32_t stripes = 2 * s->count, first = image * (back ? stripes : s->side); /* of the source */
-    const uint32_t *to = seating->to + (size_t)image * (back ? s->side : stripes);
+    const uint32_t *to = exchange->first_consumer + (size_t)image * (back ? s->side : stripes);
     for (uint32_t b = 0; b < (back ? s->side : stripes); b++)
         for (uint32_t i = to[b]; i < to[b + 1]; i++) {
-            const struct pim_seat *seat = &seating->exchange->seat[i];
-            for (uint32_t t = seat->first_token; t < seat->first_token + seat->tokens; t++) {
+            const struct pim_region *region = &exchange->region[i];
+            for (uint32_t t = region->first_token; t < region->first_token + region->tokens; t++) {
                 uint32_t there = back ? 0 : map_of(s, b, t), token;
-                bool given = back || give(seating, i, t, first + there / s->side, there % s->side);
+                bool given =
+                    back || pim_exchange_add_token(exchange, i, t, first + there / s->side, there % s->side);
                 for (unsigned half = 0; back && half < 2; half++) {
                     uint32_t branch = stripe_of(s, half == 0, b, t, &token);
-                    given = given && give(seating, i, t, first + branch, token);
+                    given = given && pim_exchange_add_token(exchange, i, t, first + branch, token);
                 }
                 if (!given)
                     return false;
@@ -172,54 +158,44 @@ static bool list_matrix(const struct stripes *s, const struct seating *seating, 
     return true;
 }
 
-static bool make(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
-                 const struct pim_allspark_stage *to, bool back, struct seating *seating)
+static bool list_matrices(const struct pim_allspark_plan *plan, const struct stripes *s, bool back,
+                          struct pim_exchange *exchange)
 {
-    struct pim_exchange *exchange = seating->exchange;
-    const struct stripes s = stripes_of(plan, to);
-    if (!seating->source || !seating->to || !pim_exchange_seats(plan, source, exchange, seating->source))
-        return false;
-    exchange->senders = exchange->seats;
-    if (!pim_exchange_seats(plan, to, exchange, seating->to))
-        return false;
-    seat_channels(plan, source, seating->source, exchange);
-    seat_channels(plan, to, seating->to, exchange);
-    stage_seats(plan, source, to, back ? 1 : copies_of(&s), exchange);
     for (uint32_t matrix = 0; matrix < (back ? 1 : PIM_PARKED); matrix++) {
-        for (uint32_t i = 0; i < exchange->seats; i++)
-            exchange->seat[i].features = exchange->seat[i].parked + matrix * exchange->seat[i].parked_bytes;
+        for (uint32_t i = 0; i < exchange->regions; i++)
+            exchange->region[i].address =
+                exchange->region[i].resident + matrix * exchange->region[i].resident_bytes;
         for (uint32_t image = 0; image < plan->batch; image++)
-            if (!list_matrix(&s, seating, image, back))
+            if (!list_matrix(s, exchange, image, back))
                 return false;
     }
-    return pim_exchange_end(exchange);
+    return true;
+}
+
+static enum pim_status make(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
+                            const struct pim_allspark_stage *to, bool back, struct pim_exchange *exchange,
+                            struct pim_error *error)
+{
+    const struct stripes s = stripes_of(plan, to);
+    uint64_t room = plan->workspace_base + plan->batch * (pim_stage_kept(source) + pim_stage_kept(to));
+    if (pim_exchange_begin(plan, source, to, exchange, error) != PIM_OK)
+        return error->status;
+    set_channels(plan, back ? source : to, back ? exchange->first_producer : exchange->first_consumer,
+                 exchange);
+    stage_regions(plan, source, to, back ? 1 : copies_of(&s), exchange);
+    if (!list_matrices(plan, &s, back, exchange))
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
+    return pim_exchange_program(plan, exchange, room, error);
 }
 
 void pim_stripes_interaction(struct pim_emitter *emitter, struct pim_interaction *interaction)
 {
     const struct pim_allspark_stage *stage = emitter->stage, *partner = &emitter->plan->stage[stage->partner];
-    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     if (stage->partition[0].work == PIM_ALLSPARK_STRIPES)
         return; /* the partner has them */
-    for (unsigned back = 0; back < 2 && emitter->status == PIM_OK; back++) {
-        const struct pim_allspark_stage *source = back ? partner : stage, *to = back ? stage : partner;
-        struct pim_exchange *exchange = &interaction->exchange[back];
-        *exchange = (struct pim_exchange){.units = hardware->width * hardware->height};
-        struct seating seating = {.exchange = exchange,
-                                  .source = pim_exchange_first_seats(emitter->plan, source),
-                                  .to = pim_exchange_first_seats(emitter->plan, to)};
-        uint64_t room = emitter->plan->workspace_base +
-                        emitter->plan->batch * (pim_stage_kept(source) + pim_stage_kept(to));
-        emitter->status =
-            make(emitter->plan, source, to, back, &seating)
-                ? pim_exchange_relay(emitter->plan, exchange, room, emitter->error)
-                : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
-        if (emitter->status == PIM_OK && !pim_exchange_estimate(hardware, exchange))
-            emitter->status =
-                pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
-        free(seating.source);
-        free(seating.to);
-    }
+    for (unsigned back = 0; back < 2 && emitter->status == PIM_OK; back++)
+        emitter->status = make(emitter->plan, back ? partner : stage, back ? stage : partner, back,
+                               &interaction->exchange[back], emitter->error);
 }
 
 /* --- programs --- */
@@ -245,9 +221,7 @@ void pim_stripes_unpark(struct pim_emitter *emitter, bool values)
     uint64_t bytes = pim_stage_keys(part, emitter->place.row) * q;
     uint64_t to = (values ? emitter->workspace.values : emitter->workspace.keys) +
                   pim_share_begin(part->key_tokens, part->u, emitter->place.row) * q;
-    uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_NONE,
-                                      pim_parked(emitter, values ? 2 : 1), bytes, 0, 1, PIM_NOTHING);
-    (void)pim_emit_memory(emitter, PIM_OP_STORE, PIM_BUFFER_NONE, to, bytes, 0, 1, loaded);
+    (void)pim_emit_copy(emitter, pim_parked(emitter, values ? 2 : 1), to, bytes);
     pim_emit_join(emitter);
 }
 

@@ -3,11 +3,11 @@
  * these windows, and back after it. The feed-forward network works on single tokens, so it does not matter to
  * it where they are, and one exchange before and one after the block do.
  */
-#include "mappers/allspark/redistribution/interaction.h"
-#include "mappers/allspark/redistribution/border.h"
-#include "mappers/allspark/redistribution/neighbours.h"
-#include "mappers/allspark/redistribution/relay.h"
-
+#include "mappers/allspark/interaction/interaction.h"
+#include "mappers/allspark/interaction/border.h"
+#include "mappers/allspark/interaction/neighbours.h"
+#include "mappers/allspark/redistribution/direct.h"
+#include "mappers/allspark/redistribution/redistribute.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>
@@ -58,9 +58,7 @@ void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *i
                                : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange");
         free(from);
         if (emitter->status == PIM_OK)
-            emitter->status = pim_exchange_relay(emitter->plan, exchange, room_of(emitter), emitter->error);
-        if (emitter->status == PIM_OK && !pim_exchange_estimate(&emitter->plan->hardware, exchange))
-            emitter->status = pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange");
+            emitter->status = pim_exchange_program(emitter->plan, exchange, room_of(emitter), emitter->error);
     }
 }
 
@@ -78,9 +76,10 @@ static void add_block(struct pim_emitter *emitter, const struct pim_allspark_sta
                 const struct pim_allspark_tile *tile = &part->layout.tiles[group];
                 uint64_t last = 0;
                 for (uint32_t n = 0; n < nodes; n++)
-                    last = pim_larger(last, time[pim_tile_unit(emitter, tile, n / part->v, n % part->v)]);
+                    last =
+                        pim_larger(last, time[pim_tile_unit(emitter->plan, tile, n / part->v, n % part->v)]);
                 for (uint32_t n = 0; n < nodes; n++)
-                    time[pim_tile_unit(emitter, tile, n / part->v, n % part->v)] = last + cycles;
+                    time[pim_tile_unit(emitter->plan, tile, n / part->v, n % part->v)] = last + cycles;
             }
     }
 }
@@ -89,8 +88,8 @@ void pim_interaction_settle(struct pim_emitter *emitter, struct pim_interaction 
 {
     enum { TURNS = 4 }; /* two there, two back */
     const struct pim_allspark_stage *stage = emitter->stage, *partner = &emitter->plan->stage[stage->partner];
-    if (!interaction->exists || interaction->exchange[0].relay || stage->partner < emitter->index ||
-        emitter->status != PIM_OK)
+    if (!interaction->exists || emitter->plan->exchange == PIM_ALLSPARK_GATHER ||
+        stage->partner < emitter->index || emitter->status != PIM_OK)
         return;
     struct pim_emitter alone = *emitter; /* adds nothing up */
     alone.writer = NULL;
@@ -98,7 +97,7 @@ void pim_interaction_settle(struct pim_emitter *emitter, struct pim_interaction 
     bool made = time != NULL;
     for (unsigned turn = 0; turn < TURNS && made && alone.status == PIM_OK; turn++) {
         add_block(&alone, turn % 2 == 0 ? stage : partner, time);
-        made = pim_exchange_estimate_from(&emitter->plan->hardware, &interaction->exchange[turn % 2], time);
+        made = pim_direct_estimate_from(&emitter->plan->hardware, &interaction->exchange[turn % 2], time);
     }
     free(time);
     emitter->status =
@@ -175,13 +174,6 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
     return emitter.status;
 }
 
-/* Where the staging of top-left nodes ends. */
-static void reach(const struct pim_exchange *exchange, uint64_t *end)
-{
-    if (exchange->relay && exchange->relay->end > *end)
-        *end = exchange->relay->end;
-}
-
 enum pim_status pim_plan_exchange(struct pim_allspark_plan *plan, struct pim_error *error)
 {
     struct pim_emitter emitter = {.plan = plan, .error = error, .status = PIM_OK};
@@ -195,9 +187,9 @@ enum pim_status pim_plan_exchange(struct pim_allspark_plan *plan, struct pim_err
         pim_interaction_make(&emitter, &interaction);
         pim_neighbours_make(&emitter, &neighbours);
         for (unsigned back = 0; back < 2; back++)
-            reach(&interaction.exchange[back], &end);
+            end = pim_larger(end, interaction.exchange[back].end);
         for (uint32_t i = 0; i < neighbours.layers; i++)
-            reach(&neighbours.layer[i].exchange, &end);
+            end = pim_larger(end, neighbours.layer[i].exchange.end);
         pim_interaction_terminate(&interaction);
         pim_neighbours_terminate(&neighbours);
     }

@@ -11,8 +11,10 @@
  *  3. What a node convolves, and all that it needs, is on the map: windows that reach beyond it have tokens
  *     there that stay as they are.
  */
-#include "mappers/allspark/redistribution/border.h"
+#include "mappers/allspark/interaction/border.h"
 #include "mappers/allspark/layers/position.h"
+#include "mappers/allspark/redistribution/redistribute.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -112,29 +114,21 @@ uint64_t pim_border_field(const struct pim_emitter *emitter)
 
 /* --- the exchange --- */
 
-struct seating {
-    const struct pim_allspark_plan *plan;
-    const struct pim_allspark_stage *stage;
-    struct pim_exchange *exchange;
-    uint32_t *source, *to; /* first seats of the branches: with their features, and with their fields */
-};
-
-/* Gives the seats of a branch their places: it sends from `source`, and gets in `to`. */
-static void place_seats(const struct seating *seating, uint32_t b)
+/* Gives the regions of a branch their places: producers have the features, consumers get a field. */
+static void place_regions(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
+                          struct pim_exchange *exchange, uint32_t b)
 {
-    const struct pim_allspark_stage *stage = seating->stage;
     uint32_t branches = stage->partition[0].branches, layer;
-    uint32_t index = pim_stage_partition_of(stage, b % branches, &layer),
-             count = seating->to[b + 1] - seating->to[b];
+    uint32_t index = pim_stage_partition_of(stage, b % branches, &layer);
     const struct room room = room_of(&stage->partition[index]);
-    uint64_t address = room_address(seating->plan, stage, index, layer, b / branches);
-    for (uint32_t i = 0; i < count; i++) {
-        struct pim_seat *from = &seating->exchange->seat[seating->source[b] + i],
-                        *to = &seating->exchange->seat[seating->to[b] + i];
-        from->leaving = address;
-        to->arriving = address + room.leaving;
-        to->features = address + room.leaving + room.arriving;
-        to->first_token = 0; /* places of the field */
+    uint64_t address = room_address(plan, stage, index, layer, b / branches);
+    for (uint32_t i = exchange->first_producer[b]; i < exchange->first_producer[b + 1]; i++)
+        exchange->region[i].leaving = address;
+    for (uint32_t i = exchange->first_consumer[b]; i < exchange->first_consumer[b + 1]; i++) {
+        struct pim_region *region = &exchange->region[i];
+        region->arriving = address + room.leaving;
+        region->address = address + room.leaving + room.arriving;
+        region->first_token = 0; /* places of the field */
     }
 }
 
@@ -146,24 +140,30 @@ static uint32_t owner_of(const struct pim_allspark_partition *part, uint32_t y, 
     return y / window * columns + x / window;
 }
 
-/* All that seat `to` of branch b gets: its tokens on the map and those around them. `needed`: the places of
-   its field. */
-static bool fill_field(const struct seating *seating, uint32_t b, uint32_t to, uint32_t row, bool *needed)
+/* The places of the field of a row that are read: its tokens on the map, and those around them. */
+static void list_needed(const struct pim_allspark_partition *part, uint32_t branch, uint32_t row,
+                        bool *needed)
 {
-    const struct pim_seat *sender = &seating->exchange->seat[seating->source[b] + (to - seating->to[b])];
-    uint32_t branches = seating->stage->partition[0].branches, inside = b % branches, layer;
-    const struct pim_allspark_partition *part =
-        &seating->stage->partition[pim_stage_partition_of(seating->stage, inside, &layer)];
     const struct pim_position_field field = pim_position_field(part, row);
-    uint32_t window = part->position.window, columns = (part->position.width + window - 1) / window;
-    uint32_t first_y = inside / columns * window, first_x = inside % columns * window;
+    uint32_t window = part->position.window, first = (uint32_t)pim_share_begin(part->tokens, part->u, row);
     for (uint32_t i = 0; i < field.lines * field.columns; i++)
         needed[i] = false;
-    for (uint32_t t = sender->first_token; t < sender->first_token + sender->tokens; t++)
+    for (uint32_t t = first; t < first + pim_stage_tokens(part, row); t++)
         for (uint32_t tap = 0;
-             pim_position_on_map(part, inside, t / window, t % window) && tap < PIM_POSITION_TAPS; tap++)
+             pim_position_on_map(part, branch, t / window, t % window) && tap < PIM_POSITION_TAPS; tap++)
             needed[(t / window - field.first_line + tap / PIM_POSITION_SIDE) * field.columns + t % window +
                    tap % PIM_POSITION_SIDE] = true;
+}
+
+/* All that region `to` of branch b gets, in row `row` of its sub-array. */
+static bool fill_field(const struct pim_allspark_partition *part, struct pim_exchange *exchange, uint32_t b,
+                       uint32_t to, uint32_t row, bool *needed)
+{
+    const struct pim_position_field field = pim_position_field(part, row);
+    uint32_t inside = b % part->branches, window = part->position.window,
+             columns = (part->position.width + window - 1) / window;
+    uint32_t first_y = inside / columns * window, first_x = inside % columns * window;
+    list_needed(part, inside, row, needed);
     for (uint32_t i = 0; i < field.lines * field.columns; i++) {
         uint32_t y = first_y + field.first_line + i / field.columns, x = first_x + i % field.columns, token;
         bool there =
@@ -171,59 +171,49 @@ static bool fill_field(const struct seating *seating, uint32_t b, uint32_t to, u
         if (!needed[i] || !there)
             continue;
         uint32_t source = b - inside + owner_of(part, y - REACH, x - REACH, &token);
-        uint32_t first = seating->source[source];
-        if (!pim_exchange_token(seating->exchange, to, i, first, seating->source[source + 1] - first, token))
+        if (!pim_exchange_add_token(exchange, to, i, source, token))
             return false;
     }
     return true;
 }
 
-static bool make(const struct seating *seating)
+static bool list_moves(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
+                       struct pim_exchange *exchange)
 {
-    const struct pim_allspark_stage *stage = seating->stage;
-    struct pim_exchange *exchange = seating->exchange;
-    uint32_t all = seating->plan->batch * stage->partition[0].branches, layer;
+    uint32_t branches = stage->partition[0].branches, layer;
     uint64_t most = 0;
-    if (!seating->source || !seating->to ||
-        !pim_exchange_seats(seating->plan, stage, exchange, seating->source))
-        return false;
-    exchange->senders = exchange->seats;
-    if (!pim_exchange_seats(seating->plan, stage, exchange, seating->to))
-        return false;
     for (uint32_t i = 0; i < stage->partitions; i++)
-        most = field_tokens(&stage->partition[i]) > most ? field_tokens(&stage->partition[i]) : most;
+        most = pim_larger(most, field_tokens(&stage->partition[i]));
     bool *needed = calloc(most + 1, sizeof *needed), made = needed != NULL;
-    for (uint32_t b = 0; b < all; b++)
-        place_seats(seating, b);
-    for (uint32_t b = 0; b < all && made; b++) {
-        uint32_t v =
-            stage->partition[pim_stage_partition_of(stage, b % stage->partition[0].branches, &layer)].v;
-        for (uint32_t i = seating->to[b]; i < seating->to[b + 1] && made; i++)
-            made = fill_field(seating, b, i, (i - seating->to[b]) / v, needed);
+    for (uint32_t b = 0; b < plan->batch * branches; b++)
+        place_regions(plan, stage, exchange, b);
+    for (uint32_t b = 0; b < plan->batch * branches && made; b++) {
+        const struct pim_allspark_partition *part =
+            &stage->partition[pim_stage_partition_of(stage, b % branches, &layer)];
+        uint32_t first = exchange->first_consumer[b];
+        for (uint32_t i = 0; i < part->u * part->v && made; i++)
+            made = fill_field(part, exchange, b, first + i, i / part->v, needed);
     }
     free(needed);
-    return made && pim_exchange_end(exchange);
+    return made;
 }
 
 void pim_border_make(struct pim_emitter *emitter, struct pim_border *border)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
-    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
+    struct pim_exchange *exchange = &border->exchange;
     *border = (struct pim_border){0};
     if (!has_border(stage) || !stage->slot_of || emitter->status != PIM_OK)
         return;
     border->exists = true;
-    border->exchange = (struct pim_exchange){.units = hardware->width * hardware->height, .apart = true};
-    const struct seating seating = {.plan = emitter->plan,
-                                    .stage = stage,
-                                    .exchange = &border->exchange,
-                                    .source = pim_exchange_first_seats(emitter->plan, stage),
-                                    .to = pim_exchange_first_seats(emitter->plan, stage)};
-    if (!make(&seating) || !pim_exchange_estimate(hardware, &border->exchange))
-        emitter->status =
-            pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
-    free(seating.source);
-    free(seating.to);
+    emitter->status = pim_exchange_begin(emitter->plan, stage, stage, exchange, emitter->error);
+    exchange->apart = true;
+    if (emitter->status != PIM_OK)
+        return;
+    emitter->status =
+        list_moves(emitter->plan, stage, exchange)
+            ? pim_exchange_direct(emitter->plan, exchange, emitter->error)
+            : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
 }
 
 void pim_border_terminate(struct pim_border *border)

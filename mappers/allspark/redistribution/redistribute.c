@@ -1,0 +1,108 @@
+/* The order of moves, which program an exchange has, and its phase. */
+#include "mappers/allspark/redistribution/redistribute.h"
+#include "mappers/allspark/redistribution/direct.h"
+#include "mappers/allspark/redistribution/relay.h"
+
+#include <stdlib.h>
+
+static enum pim_status no_memory(struct pim_error *error)
+{
+    return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
+}
+
+/*
+ * The order of moves: by how far the consumer is behind the producer in the list of regions, then by the
+ * producer. Windows that are shifted are few distances apart, and of one distance every region sends and gets
+ * one message: all of them go at the same time. Pieces of a message are in the order of the sender's
+ * addresses.
+ */
+struct rank {
+    uint64_t key, from, to;
+    uint32_t move;
+};
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const struct rank *a = left, *b = right;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    if (a->from != b->from)
+        return a->from < b->from ? -1 : 1;
+    return a->to < b->to ? -1 : a->to > b->to;
+}
+
+static bool sort_moves(struct pim_exchange *exchange)
+{
+    uint32_t count = exchange->move_count, regions = exchange->regions;
+    struct rank *ranks = calloc((size_t)count + 1, sizeof *ranks);
+    struct pim_move *sorted = calloc((size_t)count + 1, sizeof *sorted);
+    bool made = ranks && sorted;
+    for (uint32_t i = 0; made && i < count; i++) {
+        const struct pim_move *move = &exchange->moves[i];
+        uint64_t behind = ((uint64_t)move->to_region + regions - move->from_region) % regions;
+        ranks[i] = (struct rank){behind << 32 | move->from_region, move->from, move->to, i};
+    }
+    if (made && count > 0)
+        qsort(ranks, count, sizeof *ranks, compare_ranks);
+    for (uint32_t i = 0; made && i < count; i++)
+        sorted[i] = exchange->moves[ranks[i].move];
+    free(ranks);
+    if (!made) {
+        free(sorted);
+        return false;
+    }
+    free(exchange->moves);
+    exchange->moves = sorted;
+    exchange->move_capacity = count;
+    return true;
+}
+
+enum pim_status pim_exchange_direct(const struct pim_allspark_plan *plan, struct pim_exchange *exchange,
+                                    struct pim_error *error)
+{
+    bool made =
+        sort_moves(exchange) && pim_direct_make(exchange) && pim_direct_estimate(&plan->hardware, exchange);
+    return made ? PIM_OK : no_memory(error);
+}
+
+enum pim_status pim_exchange_program(const struct pim_allspark_plan *plan, struct pim_exchange *exchange,
+                                     uint64_t room, struct pim_error *error)
+{
+    if (plan->exchange != PIM_ALLSPARK_GATHER)
+        return pim_exchange_direct(plan, exchange, error);
+    return sort_moves(exchange) ? pim_relay_make(plan, exchange, room, error) : no_memory(error);
+}
+
+void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exchange *exchange,
+                               uint64_t times)
+{
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++) {
+        emitter->estimate_parts[part] += times * exchange->estimate[part];
+        emitter->estimate_cycles += times * exchange->estimate[part];
+    }
+}
+
+static void exchange_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+{
+    (void)step;
+    (void)block;
+    pim_transport_emit(emitter, &emitter->exchange->transport, tag);
+}
+
+void pim_exchange_phase(struct pim_emitter *emitter, const struct pim_exchange *exchange, const char *name,
+                        uint32_t block, pim_emit_function *body)
+{
+    struct pim_trace_phase phase = {.name = name};
+    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+        phase.estimate_parts[part] = exchange->estimate[part];
+    pim_add_up(emitter, &phase);
+    if (!emitter->writer)
+        return;
+    uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
+             tag = pim_program_tags(emitter->program, exchange->transport.tags);
+    emitter->exchange = exchange;
+    for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
+        if (pim_transport_has_unit(&exchange->transport, unit))
+            pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, body ? body : exchange_body, 0,
+                          block, tag);
+}
