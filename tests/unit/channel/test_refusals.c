@@ -2,6 +2,8 @@
 #include "tests/unit/channel/suites.h"
 #include "tests/unit/channel/support.h"
 
+#include <stdio.h>
+
 START_TEST(programs_are_refused)
 {
     static const struct {
@@ -128,6 +130,40 @@ START_TEST(traces_are_checked)
 }
 END_TEST
 
+/* A cycle of 1 kHz is 65521 * 65519 ticks here: 268 566 576 cycles of one channel fit below 2^60, half as many
+ * of each of two. */
+#define SLOW "clock.logic_khz=1", "clock.network_khz=65521", "clock.memory_khz=65519"
+
+START_TEST(times_that_cannot_be_counted_are_refused)
+{
+    static const char *const multiply =
+        "row_compute multiply bits=16 size=32 source=0 second=16 result=32 banks=1\n";
+    struct run last = {.width = 1, .height = 1, .settings = {SLOW, "levels.multiply_cycles=268566576"}};
+    replay_well(&last, multiply);
+    ENDS(&last, 0, 0, 268566576);
+    clean(&last);
+    struct run late = {.width = 1, .height = 1, .settings = {SLOW, "levels.multiply_cycles=268566577"}};
+    replay_badly(&late, multiply, PIM_BAD_INPUT,
+                 "channel 0, instruction 1 (row_compute): the run goes on after tick 1152921504606846975, "
+                 "beyond which times cannot be counted");
+    /* 32736 rows of 1024 cycles on the way: the message of one bank four times, but not five */
+    static const char *const send = ".unit 0\nrow_send channel peer=1 row=0 rows=32736 banks=%d\n"
+                                    ".unit 1\nrow_receive channel peer=0 row=0 rows=32736 banks=%d\n";
+    for (int banks = 4; banks <= 5; banks++) {
+        struct run run = {.width = 2, .height = 1, .settings = {SLOW, "levels.channel_bytes=1"}};
+        char program[256];
+        (void)snprintf(program, sizeof program, send, banks, banks);
+        if (banks == 4) {
+            replay_well(&run, program);
+            clean(&run);
+        } else {
+            replay_badly(&run, program, PIM_BAD_INPUT,
+                         "channel 0, instruction 1 (row_send): the run goes on after tick");
+        }
+    }
+}
+END_TEST
+
 Suite *channel_refusals_suite(void)
 {
     Suite *suite = suite_create("channel_refusals");
@@ -136,6 +172,7 @@ Suite *channel_refusals_suite(void)
     tcase_add_test(tests, who_waits_for_whom);
     tcase_add_test(tests, traces_are_checked);
     tcase_add_test(tests, hardware_is_refused);
+    tcase_add_test(tests, times_that_cannot_be_counted_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -100,6 +100,58 @@ START_TEST(hardware)
 }
 END_TEST
 
+/* A cycle of 1 kHz is 65521 * 65519 ticks here: of n cores each may use 268 566 576 / n cycles below 2^60. */
+#define SLOW "clock.logic_khz=1", "clock.network_khz=65521", "clock.memory_khz=65519"
+
+/* 2 cycles to read, 19 183 326 windows of 14, and 10 to write are all; a cycle more is too many. */
+START_TEST(times_inside_a_core)
+{
+    static const char *const windows =
+        ".unit 0\n.array_group rows=4 columns=4\n"
+        "mvm group=0 windows=19183326 input_address=0 input_bytes=8 output_address=64 output_bytes=8\n";
+    struct run run = {.width = 1, .height = 1, .settings = {SLOW, "core.local_write_cycles=10"}};
+    replay_well(&run, windows);
+    ENDS(&run, 0, 0, 268566576);
+    clean(&run);
+    run.settings[3] = "core.local_write_cycles=11";
+    replay_badly(&run, windows, PIM_BAD_INPUT,
+                 "core 0: the run goes on after tick 1152921504606846975, beyond which times cannot be "
+                 "counted");
+}
+END_TEST
+
+/* Chips in a row, a core each: 8 392 705 cycles of each of 32. A link takes a million, first to tell the source
+ * that it is waited for. The source of the message is at fault, wherever its packet is. */
+START_TEST(times_between_chips)
+{
+    struct run run = {
+        .width = 32,
+        .height = 1,
+        .settings = {SLOW, "chips.width=32", "chips.connection=grid", "chips.link_cycles=1000000"}};
+    replay_well(&run,
+                ".unit 0\nsend peer=4 address=0 bytes=16\n.unit 4\nreceive peer=0 address=0 bytes=16\n");
+    clean(&run);
+    replay_badly(&run,
+                 ".unit 0\nsend peer=5 address=0 bytes=16\n.unit 5\nreceive peer=0 address=0 bytes=16\n",
+                 PIM_BAD_INPUT, "core 0: the run goes on after tick");
+}
+END_TEST
+
+/* Five packets of 2^24 bytes go through a shared memory, a byte a cycle: all are in before the last cycle, and
+ * not all are out. */
+START_TEST(times_of_a_shared_memory)
+{
+    struct run run = {.width = 2,
+                      .height = 1,
+                      .settings = {SLOW, "interconnect.kind=shared_memory", "interconnect.bytes_per_cycle=1",
+                                   "interconnect.packet_bytes=16777216", "core.local_memory_bytes=83886080"}};
+    replay_badly(
+        &run,
+        ".unit 0\nsend peer=1 address=0 bytes=83886080\n.unit 1\nreceive peer=0 address=0 bytes=83886080\n",
+        PIM_BAD_INPUT, "core 0: the run goes on after tick");
+}
+END_TEST
+
 Suite *core_refusals_suite(void)
 {
     Suite *suite = suite_create("core_refusals");
@@ -110,6 +162,9 @@ Suite *core_refusals_suite(void)
     tcase_add_test(cases, kinds);
     tcase_add_test(cases, functions);
     tcase_add_test(cases, hardware);
+    tcase_add_test(cases, times_inside_a_core);
+    tcase_add_test(cases, times_between_chips);
+    tcase_add_test(cases, times_of_a_shared_memory);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -223,6 +223,32 @@ START_TEST(bad_hardware_is_refused)
 }
 END_TEST
 
+/* Two tiles: no time beyond a quarter of the last tick, neither of a step nor of the second of two. */
+START_TEST(times_that_cannot_be_counted_are_refused)
+{
+    static const struct {
+        const char *programs;
+        bool good;
+    } cases[] = {
+        {".unit 0\nphase_begin 0\ntile_step time=576460752303423487\nphase_end 0\n", true}, /* 2^59 - 1 */
+        {".unit 0\nphase_begin 0\ntile_step time=576460752303423488\nphase_end 0\n", false},
+        {".unit 0\nphase_begin 0\ntile_vector time=1\ntile_vector time=576460752303423487\nphase_end 0\n",
+         false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tile_run run = {.until = 0};
+        run_text(&run, cases[i].programs);
+        ck_assert_msg(run.status == (cases[i].good ? PIM_OK : PIM_BAD_INPUT), "case %zu: %s", i,
+                      run.error.text);
+        ck_assert_msg(cases[i].good || strstr(run.error.text, "tile 0: the run goes on after tick "
+                                                              "576460752303423487, beyond which times cannot "
+                                                              "be counted") != NULL,
+                      "case %zu: %s", i, run.error.text);
+        end_tiles(&run);
+    }
+}
+END_TEST
+
 Suite *tile_units_suite(void)
 {
     Suite *suite = suite_create("tile_units");
@@ -235,6 +261,7 @@ Suite *tile_units_suite(void)
     tcase_add_loop_test(cases, bad_programs_are_refused, 0, BAD);
     tcase_add_test(cases, small_buffers_are_a_deadlock);
     tcase_add_test(cases, bad_hardware_is_refused);
+    tcase_add_test(cases, times_that_cannot_be_counted_are_refused);
     suite_add_tcase(suite, cases);
     return suite;
 }
