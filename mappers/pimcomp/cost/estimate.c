@@ -1,9 +1,9 @@
 /* What is fixed for each layer of an estimate, and the estimate of a finished layout: estimate.h. */
 #include "mappers/pimcomp/cost/estimate.h"
-#include "mappers/pimcomp/kernels/moves.h"
 
 #include "mappers/machine/core_times.h"
-#include "mappers/pimcomp/cost/round_cost.h"
+#include "mappers/pimcomp/kernels/moves.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,8 +1,7 @@
 /* Memory for the big arrays of a mesh. */
 #include "models/noc/mesh/memory.h"
 
-#include "models/noc/mesh/mesh.h"
-
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -6,6 +6,11 @@
 
 #include <stddef.h>
 
+enum {
+    NOC_LINE = 64,          /* bytes of a cache line */
+    NOC_HUGE_PAGE = 1 << 21 /* bytes of a huge page */
+};
+
 /* `count` items of `size` bytes, all 0, at the beginning of a cache line, or of a huge page when they fill
  * one; the system is then asked to map them by huge pages, since every cycle walks through all of them. The
  * caller frees them; NULL when there is no memory, or the size is no size_t. */

@@ -22,6 +22,7 @@
 #ifndef PIMSIM_MODELS_NOC_MESH_MESH_H
 #define PIMSIM_MODELS_NOC_MESH_MESH_H
 
+#include "models/noc/mesh/memory.h"
 #include "models/noc/mesh/wheel.h"
 #include "models/noc/noc.h"
 
@@ -35,8 +36,6 @@ enum {
     NOC_ROWS_LIMIT = NOC_PORTS * PIM_NOC_VC_LIMIT,    /* rows of inputs, or of outputs */
     NOC_WORDS_LIMIT = (NOC_ROWS_LIMIT + 63) / 64,     /* words of a set of rows */
     NOC_SINGLE_SHIFT = 3,                             /* the least `shift`: a set of rows is one word */
-    NOC_LINE = 64,                                    /* bytes of a cache line */
-    NOC_HUGE_PAGE = 1 << 21,                          /* bytes of a huge page */
     NOC_NEAR_BYTES = 1 << 20 /* bytes of routers that a processor's second cache has room for */
 };
 #define NOC_NO_PACKET UINT32_MAX
