@@ -58,17 +58,6 @@ static void take_bank(const struct pim_bank_rules *bank, struct pim_estimate_har
     nodes->bank_cycles = timing->trc;
 }
 
-static void take_energy(const struct pim_configuration *configuration, struct pim_machine_energy *energy)
-{
-    energy->mac_pj = pim_configuration_real(configuration, "energy.mac_pj");
-    energy->sram_pj_per_bit = pim_configuration_real(configuration, "energy.sram_pj_per_bit");
-    energy->acu_pj_per_operation = pim_configuration_real(configuration, "energy.acu_pj_per_operation");
-    energy->dram_pj_per_bit = pim_configuration_real(configuration, "energy.dram_pj_per_bit");
-    energy->dram_activate_pj = pim_configuration_real(configuration, "energy.dram_activate_pj");
-    energy->noc_pj_per_bit_hop = pim_configuration_real(configuration, "energy.noc_pj_per_bit_hop");
-    energy->static_mw_per_node = pim_configuration_real(configuration, "energy.static_mw_per_node");
-}
-
 enum pim_status pim_machine_nodes_read(const struct pim_configuration *configuration,
                                        const struct pim_machine_network *network,
                                        struct pim_estimate_hardware *nodes, struct pim_error *error)
@@ -112,7 +101,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
     };
     take_pe(&pe, nodes);
     take_bank(&bank, nodes);
-    take_energy(configuration, &nodes->energy);
+    nodes->energy = pim_cost_read_energy(configuration);
     return PIM_OK;
 }
 

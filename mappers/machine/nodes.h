@@ -3,18 +3,12 @@
 #define PIMSIM_MAPPERS_MACHINE_NODES_H
 
 #include "models/cost/acu.h"
+#include "models/cost/energy.h"
 #include "models/cost/pe.h"
 #include "sim/configuration/configuration.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Energy of what a node does, pJ; 0: not modelled. */
-struct pim_machine_energy {
-    double mac_pj, sram_pj_per_bit, acu_pj_per_operation, dram_pj_per_bit, dram_activate_pj,
-        noc_pj_per_bit_hop;
-    double static_mw_per_node;
-};
 
 /* The hardware as closed forms see it. */
 struct pim_estimate_hardware {
@@ -54,7 +48,7 @@ struct pim_estimate_hardware {
     /* Banks that take turns row by row (0 is 1); memory cycles that columns of one must take for the row of
        the next to open behind them, and from opening a row to opening the next of the same bank. */
     uint32_t interleaved, row_ahead_cycles, bank_cycles;
-    struct pim_machine_energy energy;
+    struct pim_energy_configuration energy;
 };
 
 /* What the network says of itself: its zero-load latency in cycles of its clock is fixed + per_router *

@@ -4,7 +4,7 @@
  */
 #include "models/core/cores_internal.h"
 
-#include "models/unit/channels.h"
+#include "models/unit/shared_channels.h"
 
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ struct line {
 struct pim_core_memory {
     struct pim_cores *cores;
     struct pim_dram_rules *rules;
-    struct pim_channels *channels;
+    struct pim_shared_channels *channels;
     struct pim_pool transfers;
     struct line *lines; /* by chip */
     struct pim_bank_counters counted;
@@ -90,8 +90,8 @@ static PIM_ALWAYS_INLINE enum pim_handed hand_over(void *context, uint32_t chip,
     const bool write = transfer->burst.write;
     transfer->open++;
     const enum pim_handed handed =
-        pim_channels_offer(memory->channels, cycle, &line->handed, transfer->cursor.column * bytes, write,
-                           (uint64_t)(uintptr_t)transfer);
+        pim_shared_channels_offer(memory->channels, cycle, &line->handed, transfer->cursor.column * bytes,
+                                  write, (uint64_t)(uintptr_t)transfer);
     if (handed != PIM_HANDED_ONE) {
         transfer->open--;
         return handed;
@@ -104,7 +104,7 @@ static PIM_ALWAYS_INLINE enum pim_handed hand_over(void *context, uint32_t chip,
 static void work(struct pim_kernel *kernel, void *channels)
 {
     (void)kernel;
-    pim_channels_work(channels, hand_over);
+    pim_shared_channels_work(channels, hand_over);
 }
 
 void pim_core_memory_ask(struct pim_cores *cores, const struct pim_core_request *request)
@@ -131,7 +131,7 @@ void pim_core_memory_ask(struct pim_cores *cores, const struct pim_core_request 
     else
         line->first = transfer;
     line->last = transfer;
-    pim_channels_wake(memory->channels, pim_channels_cycle(memory->channels));
+    pim_shared_channels_wake(memory->channels, pim_shared_channels_cycle(memory->channels));
 }
 
 /* --- life cycle --- */
@@ -141,7 +141,7 @@ void pim_core_memory_destroy(struct pim_cores *cores)
     struct pim_core_memory *memory = cores->memory;
     if (!memory)
         return;
-    pim_channels_destroy(memory->channels);
+    pim_shared_channels_destroy(memory->channels);
     pim_dram_rules_destroy(memory->rules);
     pim_pool_terminate(&memory->transfers);
     free(memory->lines);
@@ -155,17 +155,17 @@ enum pim_status pim_core_memory_create(struct pim_cores *cores, struct pim_error
     struct pim_core_memory *memory = calloc(1, sizeof *memory);
     cores->memory = memory;
     if (memory) {
-        const struct pim_channels_owner owner = {.unit = pim_units_at(&cores->units, 0),
-                                                 .dram = dram,
-                                                 .period = cores->configuration.memory_period,
-                                                 .clients = cores->chip_count,
-                                                 .context = memory,
-                                                 .work = work,
-                                                 .served = served};
+        const struct pim_shared_channels_owner owner = {.unit = pim_units_at(&cores->units, 0),
+                                                        .dram = dram,
+                                                        .period = cores->configuration.memory_period,
+                                                        .clients = cores->chip_count,
+                                                        .context = memory,
+                                                        .work = work,
+                                                        .served = served};
         memory->cores = cores;
         memory->lines = calloc(cores->chip_count, sizeof *memory->lines);
         memory->rules = pim_dram_rules_create(&dram->specification, &dram->policy);
-        memory->channels = memory->rules ? pim_channels_create(&owner, memory->rules) : NULL;
+        memory->channels = memory->rules ? pim_shared_channels_create(&owner, memory->rules) : NULL;
     }
     return memory && memory->lines && memory->channels
                ? PIM_OK
@@ -176,7 +176,7 @@ void pim_core_memory_rows(const struct pim_units *units, struct pim_dram_counter
 {
     const struct pim_core_memory *memory = ((const struct pim_cores *)units)->memory;
     if (memory)
-        pim_channels_count(memory->channels, pim_channels_cycle(memory->channels), sum);
+        pim_shared_channels_count(memory->channels, pim_shared_channels_cycle(memory->channels), sum);
 }
 
 void pim_core_memory_close(struct pim_cores *cores, pim_time end, struct pim_bank_counters *counters,
@@ -189,6 +189,6 @@ void pim_core_memory_close(struct pim_cores *cores, pim_time end, struct pim_ban
     *counters = memory->counted;
     *all = (struct pim_dram_counters){0};
     counters->data_cycles = (counters->reads + counters->writes) * step;
-    pim_channels_close(memory->channels, end / period_of(memory), all);
+    pim_shared_channels_close(memory->channels, end / period_of(memory), all);
     pim_dram_counters_to_bank(all, counters);
 }

@@ -48,6 +48,17 @@ struct pim_acu_cost {
     uint64_t elements_written; /* to SRAM: rows * elements */
 };
 
+/* SRAM traffic of a vector instruction. Each pass reads its operands and the last writes results, of `bits`
+ * each (docs/models/acu.md); where the operation gives back partial sums, its first reading is that of the
+ * sums in their full width. */
+static inline uint64_t pim_acu_sram_bits(const struct pim_operands_vector *o, const struct pim_acu_cost *cost)
+{
+    uint64_t narrow = cost->elements_read + cost->elements_written;
+    if (o->release > 0)
+        narrow -= (uint64_t)o->rows * o->elements;
+    return narrow * o->bits + 8 * (uint64_t)o->release;
+}
+
 /*
  * Fills the table with the defaults: every operation at `elements_per_cycle`. ASSUMPTION: no published figure
  * exists for Allspark's unit (8-bit integer, in the style of I-BERT and FQ-ViT); passes follow from the

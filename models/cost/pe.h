@@ -77,6 +77,13 @@ struct pim_pe_cost {
     uint64_t output_bytes_read, output_bytes_written; /* partial sums of accumulator_bits */
 };
 
+/* SRAM traffic of a product, all together. */
+static inline uint64_t pim_pe_sram_bits(const struct pim_pe_cost *cost)
+{
+    return 8 * (cost->input_bytes_read + cost->weight_bytes_read + cost->output_bytes_read +
+                cost->output_bytes_written);
+}
+
 /* Refuses sizes of 0 or beyond the bounds above and combinations that no hardware has. */
 enum pim_status pim_pe_check_configuration(const struct pim_pe_configuration *configuration,
                                            struct pim_error *error);

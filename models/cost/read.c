@@ -86,6 +86,18 @@ enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration
     return PIM_OK;
 }
 
+struct pim_energy_configuration pim_cost_read_energy(const struct pim_configuration *configuration)
+{
+    return (struct pim_energy_configuration){
+        .mac_pj = pim_configuration_real(configuration, "energy.mac_pj"),
+        .sram_pj_per_bit = pim_configuration_real(configuration, "energy.sram_pj_per_bit"),
+        .acu_pj_per_operation = pim_configuration_real(configuration, "energy.acu_pj_per_operation"),
+        .dram_pj_per_bit = pim_configuration_real(configuration, "energy.dram_pj_per_bit"),
+        .dram_activate_pj = pim_configuration_real(configuration, "energy.dram_activate_pj"),
+        .noc_pj_per_bit_hop = pim_configuration_real(configuration, "energy.noc_pj_per_bit_hop"),
+        .static_mw_per_node = pim_configuration_real(configuration, "energy.static_mw_per_node")};
+}
+
 static uint32_t given_or(uint64_t given, uint64_t rule, uint32_t most)
 {
     return (uint32_t)(given > 0 ? given : rule < most ? rule : most);

@@ -9,6 +9,7 @@
 #include "models/cost/acu.h"
 #include "models/cost/bank_rules.h"
 #include "models/cost/crossbar.h"
+#include "models/cost/energy.h"
 #include "models/cost/pe.h"
 #include "sim/configuration/configuration.h"
 
@@ -21,6 +22,8 @@ enum pim_status pim_cost_read_acu(const struct pim_configuration *configuration,
 /* dram.*, in cycles of clock.memory_khz */
 enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,
                                    struct pim_bank_rules *rules, struct pim_error *error);
+/* energy.* of nodes; what cores alone have is 0 */
+struct pim_energy_configuration pim_cost_read_energy(const struct pim_configuration *configuration);
 /*
  * In what sizes bytes pass the memory port of a node and the network: dram.arbitration_bytes and
  * network_interface.packet_bytes, or, where these are 0, by a rule. A turn at the port is a row of all banks

@@ -154,21 +154,8 @@ static uint8_t start_matrix(struct pim_node *node, struct pim_slot *slot)
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     promise(node, &space);
     PIM_ADD_ACTION(node, macs, cost.macs);
-    PIM_ADD_ACTION(node, sram_bits,
-                   8 * (cost.input_bytes_read + cost.weight_bytes_read + cost.output_bytes_read +
-                        cost.output_bytes_written));
+    PIM_ADD_ACTION(node, sram_bits, pim_pe_sram_bits(&cost));
     return PIM_STATE_BUSY;
-}
-
-/* Each pass reads its operands and the last writes results, of `bits` each (docs/models/acu.md); where the
- * operation gives back partial sums, its first reading is that of the sums in their full width. */
-static uint64_t vector_sram_bits(const struct pim_instruction *instruction, const struct pim_acu_cost *cost)
-{
-    const struct pim_operands_vector *o = &instruction->u.vector;
-    uint64_t narrow = cost->elements_read + cost->elements_written;
-    if (o->release > 0)
-        narrow -= (uint64_t)o->rows * o->elements;
-    return narrow * o->bits + 8 * (uint64_t)o->release;
 }
 
 static uint8_t start_vector(struct pim_node *node, struct pim_slot *slot)
@@ -189,7 +176,7 @@ static uint8_t start_vector(struct pim_node *node, struct pim_slot *slot)
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     promise(node, &space);
     PIM_ADD_ACTION(node, acu_operations, cost.operations);
-    PIM_ADD_ACTION(node, sram_bits, vector_sram_bits(instruction, &cost));
+    PIM_ADD_ACTION(node, sram_bits, pim_acu_sram_bits(o, &cost));
     return PIM_STATE_BUSY;
 }
 

@@ -4,7 +4,7 @@
  */
 #include "models/node/node_internal.h"
 
-#include "models/unit/channels.h"
+#include "models/unit/shared_channels.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 struct pim_shared_memory {
     struct pim_node_array *array;
     uint32_t first; /* node */
-    struct pim_channels *channels;
+    struct pim_shared_channels *channels;
 };
 
 /* A request of a client, from its first part to its last data. */
@@ -32,7 +32,7 @@ static void end_access(struct pim_transfer *transfer)
     if (--transfer->open > 0)
         return;
     /* What a waiting write answers or absorbs is complete in the cycle that is under way. */
-    const uint64_t next = pim_channels_cycle(node->port.memory->channels) + 1;
+    const uint64_t next = pim_shared_channels_cycle(node->port.memory->channels) + 1;
     const uint64_t completed = transfer->completed > next ? transfer->completed : next;
     if (pim_unit_in_time(&node->unit, 0, completed, period))
         pim_kernel_schedule(array->units.kernel, completed * period - pim_kernel_now(array->units.kernel),
@@ -65,7 +65,7 @@ static void served(void *context, uint64_t request, uint64_t completed)
     transfer->completed = completed > transfer->completed ? completed : transfer->completed;
     end_access(transfer);
     if (node->port.held && may_hand_over(node))
-        free_port(node, pim_channels_cycle(memory->channels));
+        free_port(node, pim_shared_channels_cycle(memory->channels));
 }
 
 /* The last access of the part was accepted in `cycle`. */
@@ -96,8 +96,8 @@ static PIM_ALWAYS_INLINE enum pim_handed hand_over(void *context, uint32_t place
     struct pim_transfer *transfer = port->transfer;
     transfer->open++;
     port->under_way++;
-    const enum pim_handed handed = pim_channels_offer(memory->channels, cycle, &port->handed, address,
-                                                      port->part.write, (uint64_t)(uintptr_t)transfer);
+    const enum pim_handed handed = pim_shared_channels_offer(memory->channels, cycle, &port->handed, address,
+                                                             port->part.write, (uint64_t)(uintptr_t)transfer);
     if (handed != PIM_HANDED_ONE) {
         transfer->open--;
         port->under_way--;
@@ -113,7 +113,7 @@ static PIM_ALWAYS_INLINE enum pim_handed hand_over(void *context, uint32_t place
 static void work(struct pim_kernel *kernel, void *channels)
 {
     (void)kernel;
-    pim_channels_work(channels, hand_over);
+    pim_shared_channels_work(channels, hand_over);
 }
 
 void pim_shared_memory_take(struct pim_node *node, const struct pim_burst *part,
@@ -137,7 +137,7 @@ void pim_shared_memory_take(struct pim_node *node, const struct pim_burst *part,
     port->cursor = (struct pim_burst_cursor){0};
     port->held = false;
     port->busy = true;
-    pim_channels_wake(port->memory->channels, pim_channels_cycle(port->memory->channels));
+    pim_shared_channels_wake(port->memory->channels, pim_shared_channels_cycle(port->memory->channels));
 }
 
 /* --- life cycle --- */
@@ -145,7 +145,7 @@ void pim_shared_memory_take(struct pim_node *node, const struct pim_burst *part,
 static void destroy(struct pim_shared_memory *memory)
 {
     if (memory)
-        pim_channels_destroy(memory->channels);
+        pim_shared_channels_destroy(memory->channels);
     free(memory);
 }
 
@@ -156,14 +156,14 @@ static struct pim_shared_memory *create(struct pim_node_array *array, uint32_t f
         return NULL;
     memory->array = array;
     memory->first = first;
-    const struct pim_channels_owner owner = {.unit = pim_units_at(&array->units, first),
-                                             .dram = &array->configuration.channels.dram,
-                                             .period = array->configuration.memory_period,
-                                             .clients = count,
-                                             .context = memory,
-                                             .work = work,
-                                             .served = served};
-    memory->channels = pim_channels_create(&owner, array->channel_rules);
+    const struct pim_shared_channels_owner owner = {.unit = pim_units_at(&array->units, first),
+                                                    .dram = &array->configuration.channels.dram,
+                                                    .period = array->configuration.memory_period,
+                                                    .clients = count,
+                                                    .context = memory,
+                                                    .work = work,
+                                                    .served = served};
+    memory->channels = pim_shared_channels_create(&owner, array->channel_rules);
     if (memory->channels)
         return memory;
     destroy(memory);
@@ -207,8 +207,8 @@ void pim_shared_memories_rows(const struct pim_units *units, struct pim_dram_cou
     const uint32_t nodes = array->configuration.channels.nodes;
     const uint64_t cycle = pim_kernel_now(units->kernel) / array->configuration.memory_period;
     for (uint32_t id = 0; nodes > 0 && id < units->count; id += nodes)
-        pim_channels_count(((const struct pim_node *)pim_units_at(units, id))->port.memory->channels, cycle,
-                           sum);
+        pim_shared_channels_count(((const struct pim_node *)pim_units_at(units, id))->port.memory->channels,
+                                  cycle, sum);
 }
 
 void pim_shared_memory_close(struct pim_node *node, pim_time end, struct pim_bank_counters *counters)
@@ -220,7 +220,7 @@ void pim_shared_memory_close(struct pim_node *node, pim_time end, struct pim_ban
     counters->data_cycles = (counters->reads + counters->writes) * array->configuration.bank.column_step;
     if (node->unit.id != memory->first)
         return;
-    pim_channels_close(memory->channels, end / array->configuration.memory_period, &own);
+    pim_shared_channels_close(memory->channels, end / array->configuration.memory_period, &own);
     pim_dram_counters_to_bank(&own, counters);
     pim_dram_counters_add(&array->channel_counters, &own);
 }

@@ -95,18 +95,6 @@ static enum pim_status read_noc(const struct pim_configuration *configuration, s
     return PIM_OK;
 }
 
-static void read_energy(const struct pim_configuration *configuration,
-                        struct pim_energy_configuration *energy)
-{
-    energy->mac_pj = pim_configuration_real(configuration, "energy.mac_pj");
-    energy->sram_pj_per_bit = pim_configuration_real(configuration, "energy.sram_pj_per_bit");
-    energy->acu_pj_per_operation = pim_configuration_real(configuration, "energy.acu_pj_per_operation");
-    energy->dram_pj_per_bit = pim_configuration_real(configuration, "energy.dram_pj_per_bit");
-    energy->dram_activate_pj = pim_configuration_real(configuration, "energy.dram_activate_pj");
-    energy->noc_pj_per_bit_hop = pim_configuration_real(configuration, "energy.noc_pj_per_bit_hop");
-    energy->static_mw_per_node = pim_configuration_real(configuration, "energy.static_mw_per_node");
-}
-
 enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
                                   struct pim_hardware *hardware, struct pim_error *error)
 {
@@ -139,7 +127,7 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
     node->cut_through = pim_configuration_choice(configuration, "network_interface.forward") == 1;
     if (read_noc(configuration, hardware, error) != PIM_OK)
         return error->status;
-    read_energy(configuration, &hardware->energy);
+    hardware->energy = pim_cost_read_energy(configuration);
     if (node->channels.nodes > 0) /* these two are of banks: a standard has figures of its own */
         hardware->energy.dram_pj_per_bit = hardware->energy.dram_activate_pj = 0;
     hardware->family = &pim_hardware_families[pim_configuration_choice(configuration, "array.kind")];

@@ -1,13 +1,12 @@
 #include "tools/tune/evaluate.h"
 
+#include "mappers/estimate/actions.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"
-#include "sim/integer.h"
 #include "tools/library/map.h"
 #include "tools/library/words.h"
 #include "tools/sweep/sweep.h"
-#include "traces/counts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,57 +45,8 @@ static enum pim_status configure(const char *text, const char *fidelity,
 
 /* --- the energy of a trace of nodes --- */
 
-/* The instructions of nodes; others do not stand in such a trace. */
-static void add_instruction(const struct pim_hardware *hardware, uint32_t unit,
-                            const struct pim_instruction *instruction, struct pim_actions *actions)
-{
-    const struct pim_node_configuration *node = &hardware->node;
-    uint64_t port = node->bank.port_bytes, bytes;
-    switch (instruction->opcode) {
-    case PIM_OP_MATRIX: {
-        struct pim_pe_cost cost;
-        pim_pe_matrix(&node->pe, instruction->u.matrix.m, instruction->u.matrix.n, instruction->u.matrix.k,
-                      instruction->u.matrix.input_bits, instruction->u.matrix.weight_bits,
-                      (instruction->detail & PIM_MATRIX_ACCUMULATE) != 0, &cost);
-        actions->macs += cost.macs;
-        actions->sram_bits += 8 * (cost.input_bytes_read + cost.weight_bytes_read + cost.output_bytes_read +
-                                   cost.output_bytes_written);
-        break;
-    }
-    case PIM_OP_VECTOR: {
-        struct pim_acu_cost cost;
-        pim_acu_vector(&node->acu, instruction->detail, instruction->u.vector.rows,
-                       instruction->u.vector.elements, &cost);
-        actions->acu_operations += cost.operations;
-        actions->sram_bits += (cost.elements_read + cost.elements_written) * instruction->u.vector.bits;
-        break;
-    }
-    case PIM_OP_LOAD:
-    case PIM_OP_STORE:
-        actions->sram_bits += 8 * pim_memory_bytes(instruction);
-        bytes = instruction->u.memory.stride == instruction->u.memory.bytes
-                    ? pim_divide_up(pim_memory_bytes(instruction), port)
-                    : instruction->u.memory.count * pim_divide_up(instruction->u.memory.bytes, port);
-        actions->dram_bits += 8 * bytes * port;
-        break;
-    case PIM_OP_SEND:
-        bytes = instruction->u.network.bytes;
-        actions->noc_bit_hops +=
-            pim_divide_up(8 * bytes, hardware->noc.flit_bits) * hardware->noc.flit_bits *
-            ((uint64_t)pim_difference(unit % hardware->width, instruction->u.network.peer % hardware->width) +
-             pim_difference(unit / hardware->width, instruction->u.network.peer / hardware->width));
-        actions->dram_bits += 8 * pim_divide_up(bytes, port) * port;
-        break;
-    case PIM_OP_RECEIVE:
-        actions->dram_bits += 8 * pim_divide_up(instruction->u.network.bytes, port) * port;
-        break;
-    default:
-        break;
-    }
-}
-
-static enum pim_status add_unit(const struct pim_trace *trace, const struct pim_hardware *hardware,
-                                uint32_t unit, struct pim_actions *actions, struct pim_error *error)
+static enum pim_status add_unit(const struct pim_trace *trace, const struct pim_estimate_hardware *nodes,
+                                uint32_t unit, struct pim_estimate_actions *actions, struct pim_error *error)
 {
     struct pim_trace_cursor *cursor;
     const struct pim_instruction *instruction;
@@ -104,22 +54,33 @@ static enum pim_status add_unit(const struct pim_trace *trace, const struct pim_
         return error->status;
     enum pim_status status;
     while ((status = pim_trace_cursor_next(cursor, &instruction, error)) == PIM_OK && instruction)
-        add_instruction(hardware, unit, instruction, actions);
+        pim_estimate_count_actions(nodes, unit, instruction, actions);
     pim_trace_cursor_destroy(cursor);
     return status;
 }
 
-/* Without simulating it: what its instructions do, in closed forms. Rows that a memory opens and what the
- * network adds to a message (announcements, packets) are left out. `nanoseconds`: that static power takes. */
-static enum pim_status energy_of(const struct pim_trace *trace, const struct pim_hardware *hardware,
-                                 double nanoseconds, double *energy_pj, struct pim_error *error)
+/* Without simulating it: what its instructions do, and static power for `nanoseconds`. */
+static enum pim_status energy_of(const struct pim_trace *trace, const struct pim_configuration *configuration,
+                                 const struct pim_hardware *hardware, double nanoseconds, double *energy_pj,
+                                 struct pim_error *error)
 {
-    struct pim_actions actions = {.macs = 0};
+    const struct pim_machine_network network = {.fixed = (int64_t)hardware->node.zero_load.fixed,
+                                                .per_router = hardware->node.zero_load.per_router};
+    struct pim_estimate_hardware nodes;
+    struct pim_estimate_actions counted = {.macs = 0};
     struct pim_energy energy;
-    uint32_t units = pim_trace_description(trace)->units;
+    const uint32_t units = pim_trace_description(trace)->units;
+    if (pim_machine_nodes_read(configuration, &network, &nodes, error) != PIM_OK)
+        return error->status;
     for (uint32_t unit = 0; unit < units; unit++)
-        if (add_unit(trace, hardware, unit, &actions, error) != PIM_OK)
+        if (add_unit(trace, &nodes, unit, &counted, error) != PIM_OK)
             return error->status;
+    const struct pim_actions actions = {.macs = counted.macs,
+                                        .sram_bits = counted.sram_bits,
+                                        .acu_operations = counted.acu_operations,
+                                        .dram_bits = counted.dram_bits,
+                                        .dram_activates = counted.dram_activates,
+                                        .noc_bit_hops = counted.noc_bit_hops};
     pim_energy_of(&hardware->energy, &actions, units, nanoseconds, &energy);
     *energy_pj = energy.total;
     return PIM_OK;
@@ -148,13 +109,14 @@ static enum pim_status simulate(const struct pim_hardware *hardware, const struc
     return status;
 }
 
-static enum pim_status estimate(const struct pim_hardware *hardware, const struct pim_trace *trace,
-                                uint64_t cycles, double nanoseconds_of_cycle,
-                                struct pim_tune_figures *figures, struct pim_error *error)
+static enum pim_status estimate(const struct pim_configuration *configuration,
+                                const struct pim_hardware *hardware, const struct pim_trace *trace,
+                                uint64_t cycles, struct pim_tune_figures *figures, struct pim_error *error)
 {
     figures->cycles = cycles;
-    figures->time_ns = (double)cycles * nanoseconds_of_cycle;
-    return energy_of(trace, hardware, figures->time_ns, &figures->energy_pj, error);
+    figures->time_ns =
+        (double)cycles * (1e6 / (double)pim_configuration_integer(configuration, "clock.logic_khz"));
+    return energy_of(trace, configuration, hardware, figures->time_ns, &figures->energy_pj, error);
 }
 
 static enum pim_status take(const char *text, const struct pim_trace *trace, uint64_t estimated,
@@ -169,9 +131,7 @@ static enum pim_status take(const char *text, const struct pim_trace *trace, uin
     if (status == PIM_OK)
         status = pim_hardware_read(configuration, &hardware, error);
     if (status == PIM_OK && fidelity == PIM_TUNE_ESTIMATE)
-        status = estimate(&hardware, trace, estimated,
-                          1e6 / (double)pim_configuration_integer(configuration, "clock.logic_khz"), figures,
-                          error);
+        status = estimate(configuration, &hardware, trace, estimated, figures, error);
     else if (status == PIM_OK)
         status = simulate(&hardware, trace, figures, error);
     pim_configuration_destroy(configuration);

@@ -68,7 +68,7 @@ static uint64_t apart(const struct pim_cut *cut, uint32_t loops)
 /* pJ of bytes that are read from one memory, sent over so many links and written to another. */
 static double message_pj(const struct nice_plan *plan, double bytes, double links)
 {
-    const struct pim_machine_energy *energy = &plan->hardware->energy;
+    const struct pim_energy_configuration *energy = &plan->hardware->energy;
     return 8 * bytes * (2 * energy->dram_pj_per_bit + links * energy->noc_pj_per_bit_hop);
 }
 
@@ -79,7 +79,7 @@ static double share_pj(const struct nice_plan *plan, const struct pim_cut *cut, 
     if (members <= 1 || plan->weights.energy == 0)
         return 0;
     double bytes = nodes * (double)block * (double)(members - 1) / (double)members;
-    const struct pim_machine_energy *energy = &plan->hardware->energy;
+    const struct pim_energy_configuration *energy = &plan->hardware->energy;
     /* Sums are read twice, added and written on their way. */
     double added = 24 * bytes * (energy->dram_pj_per_bit + 2 * energy->sram_pj_per_bit) +
                    bytes / FLOW_SUM_BYTES * energy->acu_pj_per_operation;

@@ -66,7 +66,7 @@ static uint64_t bring_cost(struct emitter *places, uint32_t layer)
 {
     uint64_t parts[PIM_ESTIMATE_PARTS] = {0}, loads = 0;
     const struct nice_plan *plan = places->plan;
-    const struct nice_actions nothing = {0};
+    const struct pim_estimate_actions nothing = {0};
     places->program.actions = nothing;
     enum flow_kind kind = places->plan->flow.operation[layer].kind;
     if (kind == FLOW_PRODUCT) {

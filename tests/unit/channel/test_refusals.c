@@ -130,8 +130,8 @@ START_TEST(traces_are_checked)
 }
 END_TEST
 
-/* A cycle of 1 kHz is 65521 * 65519 ticks here: 268 566 576 cycles of one channel fit below 2^60, half as many
- * of each of two. */
+/* A cycle of 1 kHz is 65521 * 65519 ticks here: 268 566 576 cycles of one channel fit below 2^60, half as
+ * many of each of two. */
 #define SLOW "clock.logic_khz=1", "clock.network_khz=65521", "clock.memory_khz=65519"
 
 START_TEST(times_that_cannot_be_counted_are_refused)

@@ -120,8 +120,8 @@ START_TEST(times_inside_a_core)
 }
 END_TEST
 
-/* Chips in a row, a core each: 8 392 705 cycles of each of 32. A link takes a million, first to tell the source
- * that it is waited for. The source of the message is at fault, wherever its packet is. */
+/* Chips in a row, a core each: 8 392 705 cycles of each of 32. A link takes a million, first to tell the
+ * source that it is waited for. The source of the message is at fault, wherever its packet is. */
 START_TEST(times_between_chips)
 {
     struct run run = {
@@ -137,8 +137,8 @@ START_TEST(times_between_chips)
 }
 END_TEST
 
-/* Five packets of 2^24 bytes go through a shared memory, a byte a cycle: all are in before the last cycle, and
- * not all are out. */
+/* Five packets of 2^24 bytes go through a shared memory, a byte a cycle: all are in before the last cycle,
+ * and not all are out. */
 START_TEST(times_of_a_shared_memory)
 {
     struct run run = {.width = 2,

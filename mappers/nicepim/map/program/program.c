@@ -47,7 +47,7 @@ void program_begin(struct program *program, const char *name, const char *step)
 static uint64_t put(struct program *program, uint32_t node, const struct pim_instruction *instruction)
 {
     if (program->status == PIM_OK)
-        nice_count_actions(program->plan->hardware, node, instruction, &program->actions);
+        pim_estimate_count_actions(program->plan->hardware, node, instruction, &program->actions);
     if (program->writer && program->status == PIM_OK)
         program->status = pim_trace_writer_append(program->writer, node, instruction, program->error);
     return program->sequence[node]++;

@@ -45,7 +45,7 @@ struct program {
     uint64_t *clock;                  /* of each node: when its last phase is estimated to end */
     uint64_t macs, cycles;            /* cycles: the latest of all clocks */
     uint64_t parts[PIM_ESTIMATE_PARTS];
-    struct nice_actions actions;          /* of all instructions */
+    struct pim_estimate_actions actions;  /* of all instructions */
     const struct nice_observer *observer; /* NULL: nobody reads notes */
     const struct nice_note *note;         /* of the instructions that are appended; NULL: none */
     uint32_t image;                       /* that is worked */

@@ -98,7 +98,7 @@ static void count_actions(const struct pim_estimate_hardware *hardware, const st
                    (double)(pe.input_bytes_read + pe.weight_bytes_read + pe.output_bytes_read +
                             pe.output_bytes_written) *
                        products;
-    tiling->actions = (struct nice_actions){
+    tiling->actions = (struct pim_estimate_actions){
         .sram_bits = (uint64_t)(8 * bytes) * product->count,
         .acu_operations = (uint64_t)((double)(m * n) * traffic->results) * product->count,
         .dram_bits = (uint64_t)(8 * columns) * hardware->port_bytes * product->count,

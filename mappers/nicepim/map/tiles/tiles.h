@@ -29,7 +29,7 @@ struct tiling {
     bool resident;                           /* the inputs of a tile stay while n advances */
     bool stationary;                         /* its weights stay while batches, rows and columns do */
     uint64_t compute, memory, vector, total; /* cycles of all `count` products */
-    struct nice_actions actions;             /* of all of them; without multiply-accumulates */
+    struct pim_estimate_actions actions;     /* of all of them; without multiply-accumulates */
     uint64_t cost;                           /* of total and actions */
 };
 

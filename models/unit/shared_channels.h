@@ -8,8 +8,8 @@
  *
  * A channel is worked on only while an access waits in it.
  */
-#ifndef PIMSIM_MODELS_UNIT_CHANNELS_H
-#define PIMSIM_MODELS_UNIT_CHANNELS_H
+#ifndef PIMSIM_MODELS_UNIT_SHARED_CHANNELS_H
+#define PIMSIM_MODELS_UNIT_SHARED_CHANNELS_H
 
 #include "models/dram/memory.h"
 #include "models/dram/standard/schema.h"
@@ -24,27 +24,27 @@ enum pim_handed {
     PIM_HANDED_ONE      /* accepted */
 };
 
-struct pim_channels_owner {
+struct pim_shared_channels_owner {
     struct pim_unit *unit; /* that fails when times cannot be counted */
     const struct pim_dram_configuration *dram;
     pim_time period; /* of the memory clock */
     uint32_t clients;
     void *context;
-    pim_handler *work; /* in phase UNIT of a cycle; its context are the channels: pim_channels_work */
+    pim_handler *work; /* in phase UNIT of a cycle; its context are the channels: pim_shared_channels_work */
     /* The data of an access are complete with the end of cycle `completed`. */
     void (*served)(void *context, uint64_t request, uint64_t completed);
 };
 
 struct pim_shared_channel {
-    struct pim_channels *all;
+    struct pim_shared_channels *all;
     struct pim_dram_channel *channel;
     uint64_t wake;     /* cycle of its next command; UINT64_MAX while nothing waits */
     uint64_t accepted; /* cycle of the last access, and 1 */
     uint32_t waiting;  /* accesses whose column command has not issued */
 };
 
-struct pim_channels {
-    struct pim_channels_owner owner;
+struct pim_shared_channels {
+    struct pim_shared_channels_owner owner;
     struct pim_event event;
     uint32_t turn; /* client that is asked first */
     bool closed;   /* the run is over: nothing is told any more */
@@ -53,29 +53,29 @@ struct pim_channels {
 };
 
 /* The rules are those of the owner's standard, and outlive the channels. NULL: memory is out. */
-struct pim_channels *pim_channels_create(const struct pim_channels_owner *owner,
-                                         const struct pim_dram_rules *rules);
-void pim_channels_destroy(struct pim_channels *channels);
+struct pim_shared_channels *pim_shared_channels_create(const struct pim_shared_channels_owner *owner,
+                                                       const struct pim_dram_rules *rules);
+void pim_shared_channels_destroy(struct pim_shared_channels *channels);
 
 /* The cycle of the memory clock, rounded up to the next edge. */
-static inline uint64_t pim_channels_cycle(const struct pim_channels *channels)
+static inline uint64_t pim_shared_channels_cycle(const struct pim_shared_channels *channels)
 {
     return pim_divide_up(pim_kernel_now(channels->owner.unit->units->kernel), channels->owner.period);
 }
 
 /* Clients are asked in `cycle`, unless they are asked earlier. */
-void pim_channels_wake(struct pim_channels *channels, uint64_t cycle);
+void pim_shared_channels_wake(struct pim_shared_channels *channels, uint64_t cycle);
 
 /* The commands of this cycle, before any access; and what is left to do behind all of them. `next`: the next
  * cycle in which a client is asked, or UINT64_MAX. */
-void pim_channels_advance(struct pim_channels *channels, uint64_t cycle);
-void pim_channels_sleep(struct pim_channels *channels, uint64_t next);
+void pim_shared_channels_advance(struct pim_shared_channels *channels, uint64_t cycle);
+void pim_shared_channels_sleep(struct pim_shared_channels *channels, uint64_t next);
 
 /* Offers the access at `address`; *handed is the client's: the cycle of its last access, and 1. What a
  * waiting write answers is served at once, before this returns. */
-static inline enum pim_handed pim_channels_offer(struct pim_channels *channels, uint64_t cycle,
-                                                 uint64_t *handed, uint64_t address, bool write,
-                                                 uint64_t request)
+static inline enum pim_handed pim_shared_channels_offer(struct pim_shared_channels *channels, uint64_t cycle,
+                                                        uint64_t *handed, uint64_t address, bool write,
+                                                        uint64_t request)
 {
     if (*handed == cycle + 1) /* a cycle may be worked on in parts */
         return PIM_HANDED_LATER;
@@ -93,15 +93,15 @@ static inline enum pim_handed pim_channels_offer(struct pim_channels *channels, 
 }
 
 /* A cycle: its commands, then one access of each client. `hand_over`, expanded here, hands over the next
- * access of a client by pim_channels_offer. */
-static PIM_ALWAYS_INLINE void pim_channels_work(struct pim_channels *channels,
-                                                enum pim_handed (*hand_over)(void *context, uint32_t client,
-                                                                             uint64_t cycle))
+ * access of a client by pim_shared_channels_offer. */
+static PIM_ALWAYS_INLINE void
+pim_shared_channels_work(struct pim_shared_channels *channels,
+                         enum pim_handed (*hand_over)(void *context, uint32_t client, uint64_t cycle))
 {
     const uint32_t clients = channels->owner.clients, turn = channels->turn;
-    const uint64_t cycle = pim_channels_cycle(channels);
+    const uint64_t cycle = pim_shared_channels_cycle(channels);
     uint64_t next = UINT64_MAX;
-    pim_channels_advance(channels, cycle);
+    pim_shared_channels_advance(channels, cycle);
     for (uint32_t i = 0; i < clients; i++) {
         const uint32_t client = (turn + i) % clients;
         const enum pim_handed handed = hand_over(channels->owner.context, client, cycle);
@@ -110,13 +110,15 @@ static PIM_ALWAYS_INLINE void pim_channels_work(struct pim_channels *channels,
         if (handed >= PIM_HANDED_LAST)
             channels->turn = (client + 1) % clients;
     }
-    pim_channels_sleep(channels, next);
+    pim_shared_channels_sleep(channels, next);
 }
 
 /* Adds what all channels have counted up to `cycle`. */
-void pim_channels_count(const struct pim_channels *channels, uint64_t cycle, struct pim_dram_counters *sum);
+void pim_shared_channels_count(const struct pim_shared_channels *channels, uint64_t cycle,
+                               struct pim_dram_counters *sum);
 
 /* The run is over: executes all channels up to `cycle`, tells nothing of it, and adds what they counted. */
-void pim_channels_close(struct pim_channels *channels, uint64_t cycle, struct pim_dram_counters *sum);
+void pim_shared_channels_close(struct pim_shared_channels *channels, uint64_t cycle,
+                               struct pim_dram_counters *sum);
 
 #endif

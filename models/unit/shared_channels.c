@@ -1,14 +1,14 @@
-#include "models/unit/channels.h"
+#include "models/unit/shared_channels.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-static struct pim_kernel *kernel_of(const struct pim_channels *channels)
+static struct pim_kernel *kernel_of(const struct pim_shared_channels *channels)
 {
     return channels->owner.unit->units->kernel;
 }
 
-void pim_channels_wake(struct pim_channels *channels, uint64_t cycle)
+void pim_shared_channels_wake(struct pim_shared_channels *channels, uint64_t cycle)
 {
     const pim_time period = channels->owner.period;
     if (!pim_unit_in_time(channels->owner.unit, 0, cycle, period) ||
@@ -21,7 +21,7 @@ void pim_channels_wake(struct pim_channels *channels, uint64_t cycle)
 static void served(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
 {
     struct pim_shared_channel *channel = context;
-    const struct pim_channels *all = channel->all;
+    const struct pim_shared_channels *all = channel->all;
     (void)first_command;
     if (all->closed)
         return;
@@ -30,14 +30,14 @@ static void served(void *context, uint64_t request, uint64_t first_command, uint
     all->owner.served(all->owner.context, request, completed);
 }
 
-void pim_channels_advance(struct pim_channels *channels, uint64_t cycle)
+void pim_shared_channels_advance(struct pim_shared_channels *channels, uint64_t cycle)
 {
     for (uint32_t i = 0; i < channels->count; i++)
         if (channels->channel[i].wake <= cycle)
             pim_dram_channel_advance(channels->channel[i].channel, cycle);
 }
 
-void pim_channels_sleep(struct pim_channels *channels, uint64_t next)
+void pim_shared_channels_sleep(struct pim_shared_channels *channels, uint64_t next)
 {
     for (uint32_t i = 0; i < channels->count; i++) {
         struct pim_shared_channel *channel = &channels->channel[i];
@@ -45,10 +45,11 @@ void pim_channels_sleep(struct pim_channels *channels, uint64_t next)
         next = channel->wake < next ? channel->wake : next;
     }
     if (next < UINT64_MAX)
-        pim_channels_wake(channels, next);
+        pim_shared_channels_wake(channels, next);
 }
 
-void pim_channels_count(const struct pim_channels *channels, uint64_t cycle, struct pim_dram_counters *sum)
+void pim_shared_channels_count(const struct pim_shared_channels *channels, uint64_t cycle,
+                               struct pim_dram_counters *sum)
 {
     for (uint32_t i = 0; i < channels->count; i++) {
         struct pim_dram_counters one;
@@ -57,28 +58,29 @@ void pim_channels_count(const struct pim_channels *channels, uint64_t cycle, str
     }
 }
 
-void pim_channels_close(struct pim_channels *channels, uint64_t cycle, struct pim_dram_counters *sum)
+void pim_shared_channels_close(struct pim_shared_channels *channels, uint64_t cycle,
+                               struct pim_dram_counters *sum)
 {
     channels->closed = true;
     for (uint32_t i = 0; i < channels->count; i++)
         pim_dram_channel_advance(channels->channel[i].channel, cycle);
-    pim_channels_count(channels, cycle, sum);
+    pim_shared_channels_count(channels, cycle, sum);
 }
 
 /* --- life cycle --- */
 
-void pim_channels_destroy(struct pim_channels *channels)
+void pim_shared_channels_destroy(struct pim_shared_channels *channels)
 {
     for (uint32_t i = 0; channels && i < channels->count; i++)
         pim_dram_channel_destroy(channels->channel[i].channel);
     free(channels);
 }
 
-struct pim_channels *pim_channels_create(const struct pim_channels_owner *owner,
-                                         const struct pim_dram_rules *rules)
+struct pim_shared_channels *pim_shared_channels_create(const struct pim_shared_channels_owner *owner,
+                                                       const struct pim_dram_rules *rules)
 {
     const uint32_t count = owner->dram->specification.organization.channels;
-    struct pim_channels *channels = calloc(1, sizeof *channels + count * sizeof channels->channel[0]);
+    struct pim_shared_channels *channels = calloc(1, sizeof *channels + count * sizeof channels->channel[0]);
     if (!channels)
         return NULL;
     channels->owner = *owner;
@@ -91,7 +93,7 @@ struct pim_channels *pim_channels_create(const struct pim_channels_owner *owner,
         channel->wake = UINT64_MAX;
         channel->channel = pim_dram_channel_create(rules, i, &sink);
         if (!channel->channel) {
-            pim_channels_destroy(channels);
+            pim_shared_channels_destroy(channels);
             return NULL;
         }
     }
