@@ -3,7 +3,8 @@
  *
  * 1. A key that BookSim does not know is refused with the nearest one; a value that the network cannot
  *    honour, with what it can. Keys that change no cycle (output, statistics, power) are read over.
- * 2. What a key is not given for has BookSim's default, but topology and routing_function have to be given.
+ * 2. What a key is not given for has BookSim's default, but routing_function has to be given.
+ * 3. A network that could deadlock is run, as BookSim runs it.
  */
 #ifndef PIMSIM_MODELS_BOOKSIM_BOOKSIM_H
 #define PIMSIM_MODELS_BOOKSIM_BOOKSIM_H
@@ -29,7 +30,11 @@ struct pim_booksim {
 enum pim_status pim_booksim_parse(const char *text, size_t length, const char *name,
                                   struct pim_booksim *booksim, struct pim_error *error);
 
-/* The same from a file. PIM_IO, PIM_NO_MEMORY too. */
+/* The same from a file, - is standard input. PIM_IO, PIM_NO_MEMORY too. */
 enum pim_status pim_booksim_read(const char *path, struct pim_booksim *booksim, struct pim_error *error);
+
+/* Fixed rules in place of what the routing draws, as lists have that are measured side by side: ties,
+ * partitions and channels of injection by the packet's number, a fat tree's way up by the destination. */
+void pim_booksim_fix_draws(struct pim_booksim *booksim);
 
 #endif

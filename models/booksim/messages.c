@@ -87,6 +87,9 @@ enum pim_status booksim_read_messages(const struct booksim_values *values, struc
     if (!batch && strcmp(booksim_text(values, "sim_type"), "latency") != 0)
         return booksim_refuse(values, "sim_type", error, "honoured are latency and batch");
     booksim->waits = batch || replies;
+    if (booksim->waits && booksim->traffic.on > 0)
+        return booksim_refuse(values, "injection_process", error,
+                              "with use_read_write or sim_type = batch bernoulli is honoured alone");
     booksim->requests.replies = replies;
     booksim->writes = 0.5;
     if (replies && read_kinds(values, booksim, error) != PIM_OK)

@@ -130,7 +130,6 @@ static enum pim_status read_file(const struct booksim_values *values, const stru
         return booksim_refuse(values, "network_file", error, "a name of up to %u bytes is expected",
                               (unsigned)PIM_NOC_PATH_LIMIT - 1);
     memcpy(noc->network_file, path, length + 1);
-    noc->may_deadlock = true; /* BookSim does not ask */
     uint32_t nodes;
     if (pim_noc_file_nodes(path, &nodes, error) != PIM_OK)
         return error->status;

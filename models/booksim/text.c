@@ -156,6 +156,8 @@ enum pim_status booksim_values_parse(const char *text, size_t length, struct boo
         (void)snprintf(values->text[key], sizeof values->text[key], "%s",
                        booksim_keys[key].value ? booksim_keys[key].value : "");
     }
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        scanner.at = 3; /* a byte order mark */
     for (skip_space(&scanner); scanner.at < length; skip_space(&scanner))
         if (scan_statement(&scanner, error) != PIM_OK)
             return error->status;

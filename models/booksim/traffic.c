@@ -5,6 +5,58 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whole numbers as BookSim writes them: "5", "{1,5}", "{{1,5}}"; `depth` of braces. */
+struct numbers {
+    uint32_t count, depth;
+    uint32_t value[PIM_TRAFFIC_HOTSPOTS];
+};
+
+static bool read_numbers(const char *at, struct numbers *numbers)
+{
+    uint32_t closed = 0;
+    numbers->count = numbers->depth = 0;
+    for (; *at == '{' || *at == ' '; at++)
+        numbers->depth += *at == '{';
+    for (bool more = true; more;) {
+        char *end;
+        at += strspn(at, " ");
+        if (*at < '0' || *at > '9' || numbers->count == PIM_TRAFFIC_HOTSPOTS)
+            return false;
+        unsigned long value = strtoul(at, &end, 10);
+        if (value > INT32_MAX)
+            return false;
+        numbers->value[numbers->count++] = (uint32_t)value;
+        at = end + strspn(end, " ");
+        more = *at == ',';
+        at += more;
+    }
+    for (; *at == '}' || *at == ' '; at++)
+        closed += *at == '}';
+    return *at == '\0' && closed == numbers->depth;
+}
+
+/* What stands in the brackets of "name(...)"; false: the text is another one. */
+static bool in_brackets(const char *text, const char *name, char inside[BOOKSIM_VALUE_LIMIT])
+{
+    size_t length = strlen(name), all = strlen(text);
+    if (strncmp(text, name, length) != 0 || text[length] != '(' || text[all - 1] != ')')
+        return false;
+    (void)snprintf(inside, BOOKSIM_VALUE_LIMIT, "%.*s", (int)(all - length - 2), text + length + 1);
+    return true;
+}
+
+static bool read_hotspots(const char *text, struct pim_traffic_class *class)
+{
+    char inside[BOOKSIM_VALUE_LIMIT];
+    struct numbers nodes;
+    if (!in_brackets(text, "hotspot", inside) || !read_numbers(inside, &nodes) || nodes.depth > 1)
+        return false;
+    class->pattern = PIM_PATTERN_HOTSPOT;
+    class->hotspots = nodes.count;
+    memcpy(class->hotspot, nodes.value, nodes.count * sizeof *nodes.value);
+    return true;
+}
+
 static enum pim_status read_pattern(const struct booksim_values *values, struct pim_traffic_class *class,
                                     struct pim_error *error)
 {
@@ -17,44 +69,75 @@ static enum pim_status read_pattern(const struct booksim_values *values, struct 
         {"shuffle", PIM_PATTERN_SHUFFLE},        {"tornado", PIM_PATTERN_TORNADO},
         {"neighbor", PIM_PATTERN_NEIGHBOR},      {"asymmetric", PIM_PATTERN_ASYMMETRIC},
     };
+    const char *text = booksim_text(values, "traffic");
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (strcmp(booksim_text(values, "traffic"), patterns[i].name) == 0) {
+        if (strcmp(text, patterns[i].name) == 0) {
             class->pattern = patterns[i].pattern;
             return PIM_OK;
         }
+    if (read_hotspots(text, class))
+        return PIM_OK;
     return booksim_refuse(values, "traffic", error,
-                          "honoured are uniform, transpose, bitcomp, bitrev, shuffle, tornado, neighbor and "
-                          "asymmetric");
+                          "honoured are uniform, transpose, bitcomp, bitrev, shuffle, tornado, neighbor, "
+                          "asymmetric and hotspot({NODE,...}), all equally hot");
 }
 
-/* "5", "{5}", or the sizes of one class, equally likely: "{{1,5}}". */
+/* One rate for all sizes, or one for each. */
+static enum pim_status read_rates(const struct booksim_values *values, struct pim_traffic_class *class,
+                                  struct pim_error *error)
+{
+    struct numbers rates;
+    double sum = 0;
+    bool read = read_numbers(booksim_text(values, "packet_size_rate"), &rates) && rates.depth <= 2;
+    if (read && (rates.count == 1 || (rates.count == class->sizes && rates.depth == 2)))
+        for (uint32_t i = 0; i < class->sizes; i++)
+            sum += class->weight[i] = rates.value[rates.count == 1 ? 0 : i];
+    if (sum > 0)
+        return PIM_OK;
+    return booksim_refuse(
+        values, "packet_size_rate", error,
+        "honoured is one above 0, or one for each of the %u sizes of the class, as in {{3,1}}", class->sizes);
+}
+
+/* "5", "{5}", or the sizes of one class: "{{1,5}}". */
 static enum pim_status read_sizes(const struct booksim_values *values, struct pim_traffic_class *class,
                                   struct pim_error *error)
 {
-    const char *at = booksim_text(values, "packet_size");
-    unsigned depth = 0, closed = 0;
-    for (; *at == '{' || *at == ' '; at++)
-        depth += *at == '{';
-    class->sizes = 0;
-    for (bool more = true; more;) {
-        char *end;
-        at += strspn(at, " ");
-        unsigned long size = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
-        if (size == 0 || size > UINT32_MAX || class->sizes == PIM_TRAFFIC_SIZES)
-            break;
-        class->weight[class->sizes] = 1;
-        class->size[class->sizes++] = size;
-        at = end + strspn(end, " ");
-        more = *at == ',';
-        at += more;
+    struct numbers sizes;
+    bool read = read_numbers(booksim_text(values, "packet_size"), &sizes) && sizes.depth <= 2 &&
+                sizes.count <= PIM_TRAFFIC_SIZES && (sizes.count == 1 || sizes.depth == 2);
+    for (uint32_t i = 0; read && i < sizes.count; i++) {
+        class->size[i] = sizes.value[i];
+        read = sizes.value[i] > 0;
     }
-    for (; *at == '}' || *at == ' '; at++)
-        closed += *at == '}';
-    if (*at == '\0' && closed == depth && depth <= 2 && class->sizes > 0 && (class->sizes == 1 || depth == 2))
+    if (!read)
+        return booksim_refuse(values, "packet_size", error,
+                              "honoured is a size, or up to %u sizes of one class, as in {{1,5}}",
+                              (unsigned)PIM_TRAFFIC_SIZES);
+    class->sizes = sizes.count;
+    return read_rates(values, class, error);
+}
+
+/* bernoulli, on_off, or on_off({ALPHA,BETA}): the probabilities of turning on and off in a cycle. */
+static enum pim_status read_process(const struct booksim_values *values, struct pim_traffic_class *class,
+                                    struct pim_error *error)
+{
+    const char *text = booksim_text(values, "injection_process");
+    char inside[BOOKSIM_VALUE_LIMIT];
+    if (strcmp(text, "bernoulli") == 0)
         return PIM_OK;
-    return booksim_refuse(values, "packet_size", error,
-                          "honoured is a size, or up to %u sizes of one class, as in {{1,5}}",
-                          (unsigned)PIM_TRAFFIC_SIZES);
+    bool given = in_brackets(text, "on_off", inside);
+    int end = 0;
+    if (given && sscanf(inside, "{%lf,%lf}%n", &class->on, &class->off, &end) == 2 && inside[end] == '\0' &&
+        end > 0 && class->on > 0 && class->on <= 1 && class->off > 0 && class->off <= 1)
+        return PIM_OK;
+    if (given || strcmp(text, "on_off") != 0)
+        return booksim_refuse(values, "injection_process", error,
+                              "honoured are bernoulli, on_off, and on_off({ALPHA,BETA}) with probabilities "
+                              "above 0");
+    if (booksim_real(values, "burst_alpha", 1e-9, 1, &class->on, error) != PIM_OK)
+        return error->status;
+    return booksim_real(values, "burst_beta", 1e-9, 1, &class->off, error);
 }
 
 enum pim_status booksim_read_traffic(const struct booksim_values *values, struct pim_booksim *booksim,
@@ -64,6 +147,7 @@ enum pim_status booksim_read_traffic(const struct booksim_values *values, struct
     booksim->traffic = (struct pim_traffic_class){.network_class = 0};
     if (read_pattern(values, &booksim->traffic, error) != PIM_OK ||
         read_sizes(values, &booksim->traffic, error) != PIM_OK ||
+        read_process(values, &booksim->traffic, error) != PIM_OK ||
         booksim_real(values, "injection_rate", 0, 1e6, &booksim->traffic.rate, error) != PIM_OK ||
         booksim_integer(values, "injection_rate_uses_flits", 0, 1, &flits, error) != PIM_OK ||
         booksim_integer(values, "warmup_periods", 0, 1000, &warm_up, error) != PIM_OK ||
@@ -104,21 +188,36 @@ enum pim_status pim_booksim_parse(const char *text, size_t length, const char *n
     if (status == PIM_OK)
         status = booksim_read_messages(values, booksim, error);
     free(values);
-    if (status == PIM_OK && (status = pim_noc_configuration_check(&booksim->noc, error)) != PIM_OK)
+    if (status != PIM_OK)
+        return status;
+    struct pim_error ignored = {.status = PIM_OK};
+    if (pim_noc_configuration_check(&booksim->noc, &ignored) == PIM_OK)
+        return PIM_OK;
+    booksim->noc.may_deadlock = true; /* BookSim does not ask */
+    if (pim_noc_configuration_check(&booksim->noc, error) != PIM_OK)
         return pim_fail_in(error, "%s", name);
-    return status;
+    return PIM_OK;
+}
+
+void pim_booksim_fix_draws(struct pim_booksim *booksim)
+{
+    booksim->noc.numbered_draws = true;
+    if (booksim->noc.topology == PIM_NOC_FAT_TREE)
+        booksim->noc.routing = PIM_NOC_D_MOD_K;
 }
 
 enum pim_status pim_booksim_read(const char *path, struct pim_booksim *booksim, struct pim_error *error)
 {
     enum { LIMIT = 1 << 20 };
-    FILE *file = fopen(path, "rb");
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "rb");
     if (!file)
         return pim_fail(error, PIM_IO, "cannot open %s", path);
     char *text = malloc(LIMIT);
     size_t length = text ? fread(text, 1, LIMIT, file) : 0;
     bool failed = ferror(file);
-    (void)fclose(file);
+    if (!standard)
+        (void)fclose(file);
     enum pim_status status = PIM_OK;
     if (!text)
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for %s", path);
@@ -127,7 +226,7 @@ enum pim_status pim_booksim_read(const char *path, struct pim_booksim *booksim, 
     else if (length == LIMIT)
         status = pim_fail(error, PIM_BAD_INPUT, "%s: a file of less than 1 MB is expected", path);
     else
-        status = pim_booksim_parse(text, length, path, booksim, error);
+        status = pim_booksim_parse(text, length, standard ? "standard input" : path, booksim, error);
     free(text);
     return status;
 }

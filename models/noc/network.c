@@ -186,11 +186,12 @@ void pim_noc_send_tagged_at(struct pim_noc *noc, uint64_t cycle, uint32_t source
     assert(flits >= 1 && flits <= PIM_NOC_FLITS_LIMIT);
     assert(tag.task < PIM_NOC_TASK_LIMIT || tag.task == PIM_NOC_NO_TASK);
     assert(tag.class == 0 || tag.class < configuration->classes);
+    assert(tag.waited <= cycle);
     uint32_t index = pim_noc_packet_new(noc);
     struct pim_noc_packet *packet = &noc->packets[index];
     packet->user = user;
     packet->flits = flits;
-    packet->created = cycle;
+    packet->created = cycle - tag.waited;
     packet->source = (uint16_t)source;
     packet->destination = (uint16_t)destination;
     packet->x = (uint8_t)(destination % configuration->width);

@@ -252,8 +252,9 @@ void pim_noc_send_at(struct pim_noc *noc, uint64_t cycle, uint32_t source, uint3
 /* What a packet belongs to, for networks with classes and arbiters that ask. */
 #define PIM_NOC_NO_TASK UINT32_MAX
 struct pim_noc_tag {
-    uint32_t task;  /* communication task, below PIM_NOC_TASK_LIMIT, or PIM_NOC_NO_TASK */
-    uint32_t class; /* of traffic, below `classes` */
+    uint32_t task;   /* communication task, below PIM_NOC_TASK_LIMIT, or PIM_NOC_NO_TASK */
+    uint32_t class;  /* of traffic, below `classes` */
+    uint64_t waited; /* cycles since the packet was created: what latencies count from, and its age */
 };
 
 /* Declares how many flits (1 or more) a task transfers in all; before its first packet. For the arbiter

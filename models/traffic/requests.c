@@ -97,7 +97,8 @@ static void send_first(struct exchange *exchange, uint32_t node, struct waiting 
     exchange->terminals[node].made++;
     exchange->sent++;
     struct pim_noc_tag tag = {.task = PIM_NOC_NO_TASK,
-                              .class = exchange->rules->replies ? (uint32_t)packet->message : 0};
+                              .class = exchange->rules->replies ? (uint32_t)packet->message : 0,
+                              .waited = cycle - packet->delivery.created};
     pim_noc_send_tagged_at(exchange->network, cycle, node, packet->delivery.destination,
                            packet->delivery.flits, index, tag);
 }
@@ -155,9 +156,7 @@ static void delivered(void *context, const struct pim_noc_delivery *delivery)
 {
     struct exchange *exchange = context;
     struct packet *packet = &exchange->packets[delivery->packet];
-    uint64_t created = packet->all.delivery.created;
     packet->all.delivery = *delivery;
-    packet->all.delivery.created = created;
     packet->arrived = true;
     exchange->arrived++;
     bool reply = exchange->rules->replies && packet->all.message % 2 == 1;

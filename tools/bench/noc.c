@@ -117,9 +117,10 @@ static struct result run_uniform(const struct load *load, bool step_every_cycle)
         if (cycle == UINT64_MAX)
             break;
         for (; sent < count && list[sent].cycle == cycle; sent++)
-            pim_noc_send_tagged_at(noc, cycle, list[sent].source, list[sent].destination,
-                                   load->mixed && bench_random(&state) >> 32 & 1 ? 1 : load->flits, sent,
-                                   (struct pim_noc_tag){PIM_NOC_NO_TASK, (uint32_t)sent % classes});
+            pim_noc_send_tagged_at(
+                noc, cycle, list[sent].source, list[sent].destination,
+                load->mixed && bench_random(&state) >> 32 & 1 ? 1 : load->flits, sent,
+                (struct pim_noc_tag){.task = PIM_NOC_NO_TASK, .class = (uint32_t)sent % classes});
         pim_noc_step(noc, cycle);
         result.cycles = cycle + 1;
     }

@@ -84,10 +84,48 @@ END_TEST
 
 #define MESH "topology = mesh; routing_function = dim_order;\n"
 
+START_TEST(traffic)
+{
+    struct pim_booksim booksim;
+    struct pim_error error;
+    ck_assert_int_eq(parse("\xef\xbb\xbf" MESH "traffic = hotspot({3, 60});\r\n injection_process = on_off;"
+                           "burst_alpha = 0.2; packet_size = {{1,5,9}}; packet_size_rate = {{4,0,1}};",
+                           &booksim, &error),
+                     PIM_OK);
+    const struct pim_traffic_class *class = &booksim.traffic;
+    ck_assert_int_eq(class->pattern, PIM_PATTERN_HOTSPOT);
+    ck_assert_uint_eq(class->hotspots, 2);
+    ck_assert(class->hotspot[0] == 3 && class->hotspot[1] == 60);
+    ck_assert(class->on == 0.2 && class->off == 0.5);
+    ck_assert(class->weight[0] == 4 && class->weight[1] == 0 && class->weight[2] == 1);
+    ck_assert_int_eq(parse(MESH "injection_process = on_off({0.25,1}); packet_size_rate = 3;"
+                                "packet_size = {{2,7}};",
+                           &booksim, &error),
+                     PIM_OK);
+    ck_assert(class->on == 0.25 && class->off == 1);
+    ck_assert(class->weight[0] == 3 && class->weight[1] == 3 && class->size[1] == 7);
+}
+END_TEST
+
+/* What BookSim runs without asking, though it could stand still. The default topology is a torus. */
+START_TEST(deadlocks)
+{
+    struct pim_booksim booksim;
+    struct pim_error error;
+    ck_assert_int_eq(parse("routing_function = dim_order;", &booksim, &error), PIM_OK);
+    ck_assert_int_eq(booksim.noc.topology, PIM_NOC_TORUS);
+    ck_assert(!booksim.noc.may_deadlock);
+    ck_assert_int_eq(parse("routing_function = dim_order; num_vcs = 1;", &booksim, &error), PIM_OK);
+    ck_assert(booksim.noc.may_deadlock && error.text[0] == '\0');
+    ck_assert_int_eq(parse("routing_function = dim_order_bal; num_vcs = 3;", &booksim, &error), PIM_OK);
+    ck_assert(booksim.noc.may_deadlock);
+}
+END_TEST
+
 static const struct {
     const char *text, *message;
 } wrong[] = {
-    {"routing_function = dor;", "file: topology is not given"},
+    {"topology = mesh;", "file: routing_function is not given"},
     {MESH "num_vc = 8;", "file:2: BookSim 2 has no key num_vc: the nearest is num_vcs"},
     {MESH "num_vcs = 8", "file:2: the semicolon behind a value is missing"},
     {MESH "num_vcs 8;", "file:2: \"key = value;\" is expected"},
@@ -110,11 +148,23 @@ static const struct {
     {MESH "packet_size = {1,5};", "honoured is a size, or up to"},
     {MESH "packet_size = {{1,5};", "honoured is a size, or up to"},
     {MESH "packet_size = {{}};", "honoured is a size, or up to"},
+    {MESH "packet_size = {{1,5}}; packet_size_rate = {{3,1,1}};", "one for each of the 2 sizes"},
+    {MESH "packet_size = {{1,5}}; packet_size_rate = {{0,0}};", "honoured is one above 0"},
+    {MESH "packet_size = 5; packet_size_rate = {{1,2}};", "one for each of the 1 sizes"},
     {MESH "traffic = randperm;", "honoured are uniform, transpose"},
+    {MESH "traffic = hotspot;", "hotspot({NODE,...}), all equally hot"},
+    {MESH "traffic = hotspot({0,1},{2,1});", "hotspot({NODE,...}), all equally hot"},
+    {MESH "traffic = hotspot({});", "hotspot({NODE,...}), all equally hot"},
+    {MESH "injection_process = on_off({0.1,0.2,0.3});", "honoured are bernoulli, on_off"},
+    {MESH "injection_process = on_off({0.1,0.0});", "with probabilities above 0"},
+    {MESH "injection_process = on_off; burst_beta = 0.0;", "burst_beta is 0.0: allowed are numbers from"},
+    {MESH "injection_process = on_off; use_read_write = 1;", "bernoulli is honoured alone"},
+    {MESH "burst_r1 = 0.5;", "burst_r1 is 0.5, which is not honoured here: only -1.0 is"},
+    {MESH "read_reply_subnet = 1;", "read_reply_subnet is 1, which is not honoured here: only 0 is"},
+    {MESH "watch_transfer = 1;", "BookSim 2 has no key watch_transfer: the nearest is watch_file"},
     {MESH "max_samples = 3;", "more than warmup_periods, 3, are needed"},
     {MESH "injection_rate = much;", "injection_rate is much: allowed are numbers"},
     {"topology = mesh; routing_function = valiant;", "routing_function is valiant: honoured is dim_order"},
-    {"topology = torus; routing_function = dim_order; num_vcs = 1;", "waits for"},
     {"topology = ring; routing_function = dor;", "topology is ring: honoured are"},
     {"topology = mesh; routing_function = dor; n = 4;", "n is 4: honoured are 2 and 3"},
     {"topology = fattree; routing_function = anca;", "routing_function is anca: honoured is nca"},
@@ -179,6 +229,8 @@ Suite *text_suite(void)
     TCase *tests = tcase_create("text");
     tcase_add_test(tests, values);
     tcase_add_test(tests, defaults);
+    tcase_add_test(tests, traffic);
+    tcase_add_test(tests, deadlocks);
     tcase_add_loop_test(tests, refused, 0, (int)(sizeof wrong / sizeof *wrong));
     tcase_add_test(tests, cut);
     tcase_add_test(tests, from_a_file);

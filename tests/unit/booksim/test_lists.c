@@ -46,9 +46,8 @@ static bool read_case(int index, char name[64], struct pim_booksim *booksim)
         (void)snprintf(name, 64, "%s", pim_csv_text(reader, 0));
         if (pim_booksim_parse(text, strlen(text), name, booksim, &error) != PIM_OK)
             ck_abort_msg("%s", error.text);
-        if (strstr(name, "dmodk"))
-            booksim->noc.routing = PIM_NOC_D_MOD_K;
-        booksim->noc.numbered_draws = pim_csv_text(reader, 1)[0] == '1';
+        if (pim_csv_text(reader, 1)[0] == '1')
+            pim_booksim_fix_draws(booksim);
     }
     pim_csv_close(reader);
     return more;

@@ -51,7 +51,7 @@ static struct pim_packet_list stimulus_of(const struct list *expected)
                                            .source = packet->source,
                                            .destination = packet->destination,
                                            .flits = packet->flits,
-                                           .tag = {PIM_NOC_NO_TASK, packet->message}};
+                                           .tag = {.task = PIM_NOC_NO_TASK, .class = packet->message}};
     }
     return list;
 }
@@ -161,11 +161,44 @@ START_TEST(drawn)
 }
 END_TEST
 
+/* Priority by age counts from creation: for a reply from the arrival of its request, which may be long before
+ * its terminal has time for it. Cycles of a model of BookSim's rules that shares nothing with this one. */
+START_TEST(age_counts_from_creation)
+{
+    struct pim_listed_packet requests[] = {
+        {.cycle = 1, .source = 0, .destination = 2, .flits = 1, .tag = {.task = PIM_NOC_NO_TASK}},
+        {.cycle = 1, .source = 3, .flits = 5, .tag = {.task = PIM_NOC_NO_TASK, .class = PIM_WRITE_REQUEST}},
+        {.cycle = 13, .flits = 5, .tag = {.task = PIM_NOC_NO_TASK, .class = PIM_WRITE_REQUEST}}};
+    static const uint64_t expected[][3] = {/* created, source, arrival of the tail */
+                                           {1, 0, 13},  {1, 3, 23},  {13, 0, 29},
+                                           {13, 2, 32}, {23, 0, 41}, {29, 0, 37}};
+    const struct pim_packet_list list = {requests, 3};
+    struct pim_booksim booksim =
+        parse("topology=mesh; k=2; routing_function=dor; num_vcs=4; vc_buf_size=4; priority=age; "
+              "vc_allocator=separable_input_first; sw_allocator=separable_input_first; use_read_write=1; "
+              "read_request_begin_vc=0; read_request_end_vc=1; write_request_begin_vc=0; "
+              "write_request_end_vc=1; read_reply_begin_vc=2; read_reply_end_vc=3; write_reply_begin_vc=2; "
+              "write_reply_end_vc=3; read_reply_size=5; write_request_size=5;");
+    struct pim_requests_result result;
+    struct pim_error error = {.status = PIM_OK};
+    if (pim_requests_run(&booksim.noc, &booksim.requests, &list, &result, &error) != PIM_OK)
+        ck_abort_msg("%s", error.text);
+    ck_assert_uint_eq(result.count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        const struct pim_noc_delivery *packet = &result.packets[i].delivery;
+        ck_assert_uint_eq(packet->created, expected[i][0]);
+        ck_assert_uint_eq(packet->source, expected[i][1]);
+        ck_assert_uint_eq(packet->tail_arrived, expected[i][2]);
+    }
+    pim_requests_result_terminate(&result);
+}
+END_TEST
+
 START_TEST(refused)
 {
     struct pim_booksim booksim = parse(cases[0].text);
     struct pim_listed_packet packet = {
-        .flits = 1, .destination = 1, .tag = {PIM_NOC_NO_TASK, PIM_READ_REPLY}};
+        .flits = 1, .destination = 1, .tag = {.task = PIM_NOC_NO_TASK, .class = PIM_READ_REPLY}};
     struct pim_packet_list list = {&packet, 1};
     struct pim_requests_result result;
     struct pim_error error = {.status = PIM_OK};
@@ -185,6 +218,7 @@ Suite *requests_suite(void)
     TCase *tests = tcase_create("requests");
     tcase_add_loop_test(tests, measured, 0, CASES);
     tcase_add_loop_test(tests, drawn, 0, 4);
+    tcase_add_test(tests, age_counts_from_creation);
     tcase_add_test(tests, refused);
     suite_add_tcase(suite, tests);
     return suite;

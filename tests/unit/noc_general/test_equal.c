@@ -177,7 +177,8 @@ START_TEST(random_messages_case)
     struct list list = random_list(&random, configuration.width * configuration.height);
     struct pim_noc_tag *tags = calloc(list.count + 1, sizeof *tags);
     for (size_t i = 0; i < list.count; i++)
-        tags[i] = (struct pim_noc_tag){PIM_NOC_NO_TASK, pick(&random, 0, configuration.classes - 1)};
+        tags[i] = (struct pim_noc_tag){.task = PIM_NOC_NO_TASK,
+                                       .class = pick(&random, 0, configuration.classes - 1)};
     char what[64];
     (void)snprintf(what, sizeof what, "messages, seed %d", 71001 + _i);
     expect_same_runs(configuration, &list, tags, what);

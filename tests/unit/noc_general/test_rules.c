@@ -138,7 +138,7 @@ START_TEST(urgent_class)
             list_add(&list, 0, i % 64, (i * 37 + 11) % 64, 60);
         list_add(&list, 100, 0, 63, 1);
         for (size_t i = 0; i < list.count; i++)
-            tags[i] = (struct pim_noc_tag){PIM_NOC_NO_TASK, i + 1 < list.count};
+            tags[i] = (struct pim_noc_tag){.task = PIM_NOC_NO_TASK, .class = i + 1 < list.count};
         run(&configuration, &list, (struct run_options){.tags = tags, .check_period = 97});
         ck_assert_uint_eq(list.packets[list.count - 1].tail_arrived, 100 + 77);
         list_free(&list);
@@ -160,7 +160,7 @@ START_TEST(classes_do_not_block_each_other)
     struct list list = {0};
     list_add(&list, 0, 0, 3, 100); /* a flit takes 64 cycles on the last link */
     list_add(&list, 1000, 0, 2, 1);
-    struct pim_noc_tag tags[2] = {{PIM_NOC_NO_TASK, 0}, {PIM_NOC_NO_TASK, 1}};
+    struct pim_noc_tag tags[2] = {{.task = PIM_NOC_NO_TASK}, {.task = PIM_NOC_NO_TASK, .class = 1}};
     run(&configuration, &list, (struct run_options){.tags = tags});
     ck_assert_uint_ge(list.packets[0].tail_arrived, 6400);
     ck_assert_uint_le(list.packets[1].tail_arrived, 1000 + 17 + 4);
@@ -185,7 +185,7 @@ START_TEST(balanced_tasks)
         struct pim_noc_tag tags[160];
         const struct task_total tasks[2] = {{0, 480}, {1, 160}};
         for (uint32_t i = 0; i < 160; i++)
-            tags[i] = (struct pim_noc_tag){i >= 120, 0};
+            tags[i] = (struct pim_noc_tag){.task = i >= 120, .class = 0};
         for (uint32_t i = 0; i < 160; i++)
             list_add(&list, 0, i < 120 ? 1 : 10, 11, 4); /* both by way of the link 10 -> 11, or from it */
         run(&configuration, &list, (struct run_options){.tags = tags, .tasks = tasks, .task_count = 2});
@@ -273,7 +273,8 @@ static void received(void *context, const struct pim_noc_delivery *delivery)
     struct receipt *receipt = context;
     receipt->arrived[delivery->packet] = delivery->tail_arrived;
     if (delivery->packet == 0) /* what is sent from a callback is created in the next cycle */
-        pim_noc_send_tagged(receipt->noc, 3, 0, 1, 1, (struct pim_noc_tag){PIM_NOC_NO_TASK, 0});
+        pim_noc_send_tagged(receipt->noc, 3, 0, 1, 1,
+                            (struct pim_noc_tag){.task = PIM_NOC_NO_TASK, .class = 0});
 }
 
 START_TEST(under_a_kernel)

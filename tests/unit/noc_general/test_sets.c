@@ -133,7 +133,8 @@ START_TEST(random_case)
     struct pim_noc_tag *tags = calloc(list.count + 1, sizeof *tags);
     for (size_t i = 0; i < list.count; i++)
         tags[i] = (struct pim_noc_tag){
-            PIM_NOC_NO_TASK, configuration.classes ? pick(&random, 0, configuration.classes - 1) : 0};
+            .task = PIM_NOC_NO_TASK,
+            .class = configuration.classes ? pick(&random, 0, configuration.classes - 1) : 0};
     struct list sets = list_copy(&list), stepped = list_copy(&list), general = list_copy(&list);
     struct links links[3];
     run(&configuration, &sets, (struct run_options){.tags = tags, .links = &links[0], .check_period = 31});

@@ -254,8 +254,8 @@ START_TEST(any_configuration)
     for (uint32_t i = 0; i < 4; i++)
         tasks[i] = (struct task_total){i, pick(&random, 1, 1000)};
     for (size_t i = 0; i < list.count; i++)
-        tags[i] = (struct pim_noc_tag){chance(&random, 4) ? PIM_NOC_NO_TASK : pick(&random, 0, 3),
-                                       configuration.classes ? pick(&random, 0, 1) : 0};
+        tags[i] = (struct pim_noc_tag){.task = chance(&random, 4) ? PIM_NOC_NO_TASK : pick(&random, 0, 3),
+                                       .class = configuration.classes ? pick(&random, 0, 1) : 0};
     char what[64];
     struct links links[3];
     struct run_options options = {.tags = tags, .tasks = tasks, .task_count = 4};

@@ -15,7 +15,7 @@ struct noc_request {
     double rate, precision, latency_limit;
     uint64_t seed, warm_up, sample, samples;
     unsigned pattern, rate_unit, format;
-    bool check, reproducible;
+    bool check, reproducible, fixed_draws;
     struct noc_requests requests;
     uint64_t watched;      /* packet */
     const char *watch_log; /* NULL: none is watched */

@@ -68,6 +68,8 @@ enum pim_status noc_requests_run(const struct noc_requests *requests, const stru
         status = check_batch(requests, noc, &list, packets, error);
     if (status == PIM_OK)
         status = pim_requests_run(noc, &requests->rules, &list, result, error);
+    if (status == PIM_BAD_INPUT && packets)
+        (void)pim_fail_in(error, "%s", packets);
     pim_packet_list_terminate(&list);
     if (status == PIM_OK && log) {
         status = noc_requests_log_write(log, result->packets, result->count, requests->rules.replies, error);

@@ -301,6 +301,8 @@ static enum pim_status run_booksim(const struct noc_request *request, struct pim
     struct pim_booksim booksim;
     if (pim_booksim_read(request->booksim, &booksim, error) != PIM_OK)
         return error->status;
+    if (request->fixed_draws)
+        pim_booksim_fix_draws(&booksim);
     if (booksim.waits && request->watch_log)
         return pim_fail(error, PIM_BAD_INPUT,
                         "--watch goes with packets that wait for nothing: the traffic of %s waits for the "

@@ -81,6 +81,12 @@ static enum pim_status check_request(const struct noc_request *request, struct p
     if (request->booksim && (modes > (request->packets != NULL) || synthetic_option(request)))
         return pim_fail(error, PIM_USAGE,
                         "--booksim goes with --packets, or with the traffic of its file, and no other");
+    if (request->booksim && request->packets && strcmp(request->booksim, "-") == 0 &&
+        strcmp(request->packets, "-") == 0)
+        return pim_fail(error, PIM_USAGE, "--booksim and --packets would both read standard input");
+    if (request->fixed_draws && !request->booksim)
+        return pim_fail(error, PIM_USAGE,
+                        "--fixed-draws goes with --booksim: other networks have noc.routing_draws");
     if (modes != 1 && !request->booksim)
         return pim_fail(error, PIM_USAGE,
                         "one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed");
@@ -142,6 +148,9 @@ int noc_traffic(int argument_count, char **arguments)
         RULE_TEXT("booksim", request.booksim, "FILE",
                   "Network, and traffic without --packets, of a BookSim 2 configuration; keys that cannot be "
                   "honoured are refused"),
+        RULE_FLAG("fixed-draws", request.fixed_draws,
+                  "With --booksim: what its routing draws follows from a packet's number, or its destination "
+                  "in a fat tree"),
         OPTION_QUIET(request.common),
         RULE_TEXT("packets", request.packets, "FILE",
                   "Replays a packet list: cycle,source,destination,flits[,class][,task]"),
