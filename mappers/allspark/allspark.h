@@ -209,7 +209,7 @@ struct pim_allspark_stage {
     uint32_t partitions, layers;
     struct pim_allspark_partition *partition;
     uint64_t weight_bytes, workspace_bytes; /* of a node */
-    /* what lies before the workspace of this stage: what its partner keeps while it works (stripes.c) */
+    /* what lies before the workspace of this stage: what lasts of its partner while it works (stripes.c) */
     uint64_t workspace_offset;
     /* Binding (placement/binding.c): the place of each branch among those of the layers, which are numbered
        layer by layer in the order of the layout; NULL while it is not known: place b for branch b. */
@@ -268,7 +268,7 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
 uint64_t pim_allspark_macs(const struct pim_allspark_plan *plan);
 uint64_t pim_allspark_weight_bytes(const struct pim_allspark_plan *plan);
 
-/* Bytes of the weights of all blocks that a node keeps for a partition with weights of its own, without those
+/* Bytes of the weights of all blocks on a node for a partition with weights of its own, without those
    of the merging. */
 uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part);
 

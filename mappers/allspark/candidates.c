@@ -1,5 +1,5 @@
 /*
- * The candidates of a stage: all u x v that make the largest share smaller, or the given ones, each with all
+ * The candidates of a stage: all u x v that make the largest part smaller, or the given ones, each with all
  * rings that fit the array and all useful numbers of chunks, with their costs by the closed forms.
  *
  * A partition appears up to four times: with its own weights, or with those of the whole copy (Term 1); and
@@ -271,7 +271,7 @@ static enum pim_status add_whole(struct collection *collection)
     return add_partition(collection, &part, cycles);
 }
 
-/* Whether `parts` nodes are of use for `work` pieces: with fewer nodes the largest share would be larger. */
+/* Whether `parts` nodes are of use for `work` pieces: with fewer nodes the largest part would be larger. */
 static bool useful(uint32_t work, uint32_t parts)
 {
     return ceil_divide(work, ceil_divide(work, parts)) == parts;
@@ -296,7 +296,7 @@ static enum pim_status add_all(struct collection *collection)
 /* --- explicit plans --- */
 
 /* As many nodes as the work has chunks of `least` and a line of the array has nodes, of which each makes the
-   largest share smaller. Heads are chunks of one; those of patches are not smaller than the PE array (p_min
+   largest part smaller. Heads are chunks of one; those of patches are not smaller than the PE array (p_min
    in section VI-A). */
 static uint32_t line(const struct pim_allspark_plan *plan, uint32_t work, uint32_t least)
 {
@@ -522,7 +522,7 @@ enum pim_status pim_candidates_collect(const struct pim_allspark_plan *plan,
     if (!collection.emitter.tilings)
         return no_memory(&collection);
     problem->branches = shape->branches;
-    problem->keeps = shape->work == PIM_ALLSPARK_PROJECTIONS ? pim_stripes_copies(plan, index) : 0;
+    problem->staged = shape->work == PIM_ALLSPARK_PROJECTIONS ? pim_stripes_copies(plan, index) : 0;
     problem->needs = shape->classes > 0 ? PIM_SCHEDULE_HEAD : 0;
     enum pim_status status =
         options->scheme == PIM_ALLSPARK_AUTOMATIC ? add_all(&collection) : add_explicit(&collection);

@@ -18,7 +18,7 @@ struct pim_place {
     bool active; /* has a branch */
 };
 
-/* Tilings that were searched for: each shape has one place, which the last one with it keeps. All-zero is
+/* Tilings that were searched for: each shape has one place, which the last one with it has. All-zero is
    empty. */
 enum { PIM_TILINGS = 1024 };
 struct pim_tilings {
@@ -57,7 +57,7 @@ struct pim_rounds {
     uint64_t received;
 };
 
-/* Weights on a ring: piece i is the share of ring position i. This node's own lies where it was placed; the
+/* Weights on a ring: piece i is the part of ring position i. This node's own lies where it was placed; the
    others lie from `base` on, one after another, without a gap for it. */
 struct pim_weight_pieces {
     uint64_t total, home, base;
@@ -137,7 +137,7 @@ uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32
 
 /* Where weights or the right-hand operand of a product come from. */
 enum pim_operand {
-    /* tiles one after another: the share of this node from `right` on, the others in the workspace */
+    /* tiles one after another: the part of this node from `right` on, the others in the workspace */
     PIM_OPERAND_WEIGHTS,
     /* columns [right_first, right_first + n) of a matrix of right_total columns that lies in blocks of
        right_block columns, each k rows: a copy of all weights, in the order of its own tiles */

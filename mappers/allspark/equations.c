@@ -7,7 +7,7 @@
 #include "mappers/allspark/equations.h"
 #include "mappers/allspark/redistribution/circulation.h"
 
-/* Largest share of a branch's tokens: p. */
+/* Largest part of a branch's tokens: p. */
 static uint64_t tokens(const struct pim_allspark_partition *part)
 {
     return pim_stage_tokens(part, 0);

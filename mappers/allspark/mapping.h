@@ -5,18 +5,18 @@
 #include "mappers/allspark/allspark.h"
 
 enum {
-    PIM_STATISTICS_BYTES = 4, /* mean and variance of a token, 16 bits each */
-    PIM_SUM_BYTES = 2,        /* sum of a channel over the tokens of a node */
-    PIM_PARKED = 3,           /* query, keys and values of a layer, while another stage attends */
+    PIM_STATISTICS_BYTES = 4,  /* mean and variance of a token, 16 bits each */
+    PIM_SUM_BYTES = 2,         /* sum of a channel over the tokens of a node */
+    PIM_RESIDENT_MATRICES = 3, /* query, keys and values of a layer, while another stage attends */
 };
 
-/* `total` things over `parts`: the share of `index`, larger shares first; and where it begins. */
-static inline uint64_t pim_share(uint64_t total, uint64_t parts, uint64_t index)
+/* `total` things over `parts`: the part with number `index`, larger parts first; and where it begins. */
+static inline uint64_t pim_even_part(uint64_t total, uint64_t parts, uint64_t index)
 {
     return total / parts + (index < total % parts);
 }
 
-static inline uint64_t pim_share_begin(uint64_t total, uint64_t parts, uint64_t index)
+static inline uint64_t pim_even_begin(uint64_t total, uint64_t parts, uint64_t index)
 {
     uint64_t larger = total % parts;
     return index * (total / parts) + (index < larger ? index : larger);
@@ -25,12 +25,12 @@ static inline uint64_t pim_share_begin(uint64_t total, uint64_t parts, uint64_t 
 /* Channels and tokens of a node; row and column in the sub-array. */
 static inline uint32_t pim_stage_tokens(const struct pim_allspark_partition *part, uint32_t row)
 {
-    return (uint32_t)pim_share(part->tokens, part->u, row);
+    return (uint32_t)pim_even_part(part->tokens, part->u, row);
 }
 
 static inline uint32_t pim_stage_channels(const struct pim_allspark_partition *part, uint32_t column)
 {
-    return (uint32_t)pim_share(part->heads, part->v, column) * part->head_channels;
+    return (uint32_t)pim_even_part(part->heads, part->v, column) * part->head_channels;
 }
 
 /* Blocks of a node's rows that have scores, softmax and context one after another, so that the scores of one
@@ -42,25 +42,25 @@ static inline uint32_t pim_row_blocks(const struct pim_allspark_partition *part)
 
 static inline uint32_t pim_block_rows(const struct pim_allspark_partition *part, uint32_t row, uint32_t block)
 {
-    return (uint32_t)pim_share(pim_stage_tokens(part, row), pim_row_blocks(part), block);
+    return (uint32_t)pim_even_part(pim_stage_tokens(part, row), pim_row_blocks(part), block);
 }
 
 static inline uint32_t pim_rows_before(const struct pim_allspark_partition *part, uint32_t row,
                                        uint32_t block)
 {
-    return (uint32_t)pim_share_begin(pim_stage_tokens(part, row), pim_row_blocks(part), block);
+    return (uint32_t)pim_even_begin(pim_stage_tokens(part, row), pim_row_blocks(part), block);
 }
 
 /* Keys and values of a node. */
 static inline uint32_t pim_stage_keys(const struct pim_allspark_partition *part, uint32_t row)
 {
-    return (uint32_t)pim_share(part->key_tokens, part->u, row);
+    return (uint32_t)pim_even_part(part->key_tokens, part->u, row);
 }
 
 /* Those that a node makes of the tokens of its branch. */
 static inline uint32_t pim_stage_made(const struct pim_allspark_partition *part, uint32_t row)
 {
-    return (uint32_t)pim_share(part->made_keys, part->u, row);
+    return (uint32_t)pim_even_part(part->made_keys, part->u, row);
 }
 
 /*
@@ -119,7 +119,7 @@ static inline bool pim_weight_exists(const struct pim_allspark_partition *part,
 /*
  * A piece of a product's weights on a column of nodes: `columns` of its k x n from `first` on. Each piece
  * goes round the ring by itself and is multiplied before the next one comes, so that a node needs room for
- * one of them alone. `home` is the address of this node's share on every node of the ring.
+ * one of them alone. `home` is the address of this node's part on every node of the ring.
  */
 struct pim_chunk {
     uint32_t first, columns;
@@ -143,7 +143,7 @@ uint64_t pim_focal_zeros(const struct pim_allspark_partition *part);
 uint64_t pim_focal_leaving(const struct pim_allspark_partition *part);
 uint64_t pim_neighbours_leaving(const struct pim_allspark_partition *part);
 
-/* Address of a product's weight shares on every node of the ring: that of its first chunk. */
+/* Address of the parts of a product's weights on every node of the ring: that of its first chunk. */
 uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
                             enum pim_allspark_weight weight);
 
@@ -179,8 +179,8 @@ struct pim_workspace {
     uint64_t gathered; /* pieces of p x q(c): input of the products with channels inputs */
     uint64_t query;    /* p x q */
     /* for each layer of the two stages of CSWin: query (later the context), keys and values of this node,
-       each p x q and `parked_bytes` long */
-    uint64_t parked, parked_bytes;
+       each p x q and `resident_bytes` long */
+    uint64_t resident, resident_bytes;
     uint64_t keys, values; /* M x q, M the keys of the branch; the rows of this node are its own */
     uint64_t scores;       /* rows of a block x M for each head of this node */
     /* pieces of the tokens that make this node's keys x q(c), and of the keys' tokens that they make */
@@ -243,7 +243,7 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
 /* Channels of the columns before `column`. */
 static inline uint32_t pim_stage_channels_before(const struct pim_allspark_partition *part, uint32_t column)
 {
-    return (uint32_t)pim_share_begin(part->heads, part->v, column) * part->head_channels;
+    return (uint32_t)pim_even_begin(part->heads, part->v, column) * part->head_channels;
 }
 
 /*
@@ -327,7 +327,7 @@ static inline uint64_t pim_memory_align(uint64_t bytes)
 
 /* Bytes of a stage's workspace that outlive a temporal layer, for an image; and what of them are features of
    the partitions before `partition`, or of all. */
-uint64_t pim_stage_kept(const struct pim_allspark_stage *stage);
+uint64_t pim_stage_lasting(const struct pim_allspark_stage *stage);
 uint64_t pim_stage_features_before(const struct pim_allspark_stage *stage, uint32_t partition);
 static inline uint64_t pim_stage_features(const struct pim_allspark_stage *stage)
 {
@@ -350,7 +350,7 @@ void pim_stripes_split(struct pim_allspark_plan *plan);
 /* How often a token is in stripes of one direction, at most: some are in two that reach beyond the map. */
 uint32_t pim_stripes_copies(const struct pim_allspark_plan *plan, uint32_t index);
 
-/* The workspace of a stage whose features the convolution over the map takes: what the stage keeps, and
+/* The workspace of a stage whose features the convolution over the map takes: what lasts of the stage, and
    behind it what tokens need on their way to their neighbours (border.c); 0: it has none. */
 uint64_t pim_border_workspace(const struct pim_allspark_plan *plan, uint32_t index);
 

@@ -61,27 +61,27 @@ static struct pim_chunk chunk_of(const struct pim_allspark_partition *part, enum
 }
 
 /* Of chunk `index` on column 0, the widest. */
-static uint64_t largest_share(const struct pim_allspark_partition *part, enum pim_allspark_weight weight,
-                              uint32_t index)
+static uint64_t largest_part(const struct pim_allspark_partition *part, enum pim_allspark_weight weight,
+                             uint32_t index)
 {
-    return pim_share(chunk_of(part, weight, 0, index).bytes, part->ring, 0);
+    return pim_even_part(chunk_of(part, weight, 0, index).bytes, part->ring, 0);
 }
 
-/* Bytes that each node keeps of a product: the largest shares of the widest column, so that addresses are
+/* Bytes of a product's weights on each node: the largest parts of the widest column, so that addresses are
    the same on all nodes. */
-static uint64_t kept(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
+static uint64_t node_bytes(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
 {
     if (weight == PIM_ALLSPARK_POOL)
         return pim_memory_align(pim_stage_tokens(part, 0)); /* those of its row: not shared */
     if (weight == PIM_ALLSPARK_POSITION)
         return pim_memory_align(pim_position_weights(part) * pim_stage_channels(part, 0));
     uint32_t last = pim_chunk_count(part, weight, 0) - 1;
-    return pim_memory_align(last * largest_share(part, weight, 0) + largest_share(part, weight, last));
+    return pim_memory_align(last * largest_part(part, weight, 0) + largest_part(part, weight, last));
 }
 
 uint64_t pim_zero_address(const struct pim_allspark_partition *part)
 {
-    return part->weight_base + (part->merge_inputs > 0 ? kept(part, PIM_ALLSPARK_MERGE) : 0);
+    return part->weight_base + (part->merge_inputs > 0 ? node_bytes(part, PIM_ALLSPARK_MERGE) : 0);
 }
 
 uint64_t pim_zero_bytes(const struct pim_allspark_partition *part)
@@ -105,8 +105,8 @@ uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t 
             !in_every_block(part, (enum pim_allspark_weight)other))
             continue;
         if (other < (unsigned)weight)
-            before += kept(part, (enum pim_allspark_weight)other);
-        in_block += kept(part, (enum pim_allspark_weight)other);
+            before += node_bytes(part, (enum pim_allspark_weight)other);
+        in_block += node_bytes(part, (enum pim_allspark_weight)other);
     }
     if (weight == PIM_ALLSPARK_MERGE)
         return part->weight_base;
@@ -114,7 +114,7 @@ uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t 
     if (weight == PIM_ALLSPARK_POSITION && !in_every_block(part, weight))
         return stage;
     if (part->position.convolution == PIM_ALLSPARK_OVER_MAP)
-        stage += kept(part, PIM_ALLSPARK_POSITION);
+        stage += node_bytes(part, PIM_ALLSPARK_POSITION);
     return stage + block * in_block + before;
 }
 
@@ -123,7 +123,7 @@ struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t b
 {
     struct pim_chunk chunk = chunk_of(part, weight, column, index);
     /* All chunks but the last are as wide as the first. */
-    chunk.home = pim_weight_address(part, block, weight) + index * largest_share(part, weight, 0);
+    chunk.home = pim_weight_address(part, block, weight) + index * largest_part(part, weight, 0);
     return chunk;
 }
 
@@ -134,7 +134,7 @@ static uint64_t take(uint64_t *cursor, uint64_t bytes)
     return address;
 }
 
-/* Weights of a chunk that come from other nodes: all but the share of the node itself. */
+/* Weights of a chunk that come from other nodes: all but the part of the node itself. */
 static uint64_t largest_weights(const struct pim_allspark_partition *part)
 {
     uint64_t largest = 0;
@@ -143,7 +143,7 @@ static uint64_t largest_weights(const struct pim_allspark_partition *part)
             continue; /* each node has its own */
         uint64_t total = chunk_of(part, (enum pim_allspark_weight)weight, 0, 0).bytes;
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
-            largest = pim_larger(largest, total - pim_share(total, part->ring, part->ring - 1));
+            largest = pim_larger(largest, total - pim_even_part(total, part->ring, part->ring - 1));
     }
     return pim_memory_align(largest);
 }
@@ -154,7 +154,7 @@ static uint64_t room_for_weights(const struct pim_allspark_partition *part)
     return (part->prefetch ? 2 : 1) * largest_weights(part);
 }
 
-/* Bytes that the workspace keeps for each layer of a partition: features, inputs of the merging, and what
+/* Bytes of the workspace that last, for each layer of a partition: features, inputs of the merging, and what
    goes between the two stages of CSWin. */
 static uint64_t matrix_bytes(const struct pim_allspark_partition *part)
 {
@@ -166,7 +166,7 @@ static uint64_t features_bytes(const struct pim_allspark_partition *part)
     return part->work == PIM_ALLSPARK_STRIPES ? 0 : matrix_bytes(part);
 }
 
-static uint64_t parked_bytes(const struct pim_allspark_partition *part)
+static uint64_t resident_bytes(const struct pim_allspark_partition *part)
 {
     return part->work == PIM_ALLSPARK_BLOCK ? 0 : matrix_bytes(part);
 }
@@ -200,7 +200,7 @@ static uint64_t sums_bytes(const struct pim_allspark_partition *part)
 
 uint64_t pim_scores_bytes(const struct pim_allspark_partition *part)
 {
-    return pim_share(part->heads, part->v, 0) * pim_block_rows(part, 0, 0) * part->key_tokens;
+    return pim_even_part(part->heads, part->v, 0) * pim_block_rows(part, 0, 0) * part->key_tokens;
 }
 
 /* Parts that follow each other from `cursor` on and that a layer needs while it is worked; `inputs` too when
@@ -236,7 +236,7 @@ static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool
     workspace->pooled = take(
         &pooling,
         pim_stage_pools(part) ? (pim_pooled_parts_at_most(part) + PIM_PARTITIONS) * PIM_SUM_BYTES * q : 0);
-    workspace->logits = take(&pooling, pim_share(part->classes, part->v, 0));
+    workspace->logits = take(&pooling, pim_even_part(part->classes, part->v, 0));
     return pim_larger(pim_larger(attention, forward), pim_larger(merging, pooling));
 }
 
@@ -262,8 +262,8 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
     workspace->own = take(&cursor, part->layers * own_bytes(part));
     workspace->own_keys = features_bytes(part);
     workspace->own_values = (own_bytes(part) + features_bytes(part)) / 2;
-    workspace->parked_bytes = parked_bytes(part);
-    workspace->parked = take(&cursor, part->layers * PIM_PARKED * parked_bytes(part));
+    workspace->resident_bytes = resident_bytes(part);
+    workspace->resident = take(&cursor, part->layers * PIM_RESIDENT_MATRICES * resident_bytes(part));
     workspace->sums = cursor;
     workspace->collected = cursor + pim_memory_align(PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, 0));
     cursor = base + part->batch * lasting;
@@ -275,7 +275,7 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
 
 uint64_t pim_head_bytes(const struct pim_allspark_partition *part)
 {
-    return pim_memory_align(pim_share(part->classes, part->v, 0) * part->channels);
+    return pim_memory_align(pim_even_part(part->classes, part->v, 0) * part->channels);
 }
 
 uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
@@ -284,7 +284,7 @@ uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
     for (unsigned weight = PIM_ALLSPARK_QUERY; weight < PIM_ALLSPARK_WEIGHTS; weight++)
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
             bytes += (in_every_block(part, (enum pim_allspark_weight)weight) ? part->blocks : 1) *
-                     kept(part, (enum pim_allspark_weight)weight);
+                     node_bytes(part, (enum pim_allspark_weight)weight);
     return bytes;
 }
 
@@ -294,11 +294,11 @@ void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
     alone = alone && !pim_stage_collects(part); /* what leaves is staged there while attention is live */
     for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && !part->reuses; weight++)
         if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
-            part->weight_bytes += kept(part, (enum pim_allspark_weight)weight) *
+            part->weight_bytes += node_bytes(part, (enum pim_allspark_weight)weight) *
                                   (in_every_block(part, (enum pim_allspark_weight)weight) ? part->blocks : 1);
     struct pim_workspace workspace = {.inputs_stride = inputs_bytes(part)};
     part->layer_bytes = features_bytes(part) + own_bytes(part) + (alone ? 0 : inputs_bytes(part)) +
-                        PIM_PARKED * parked_bytes(part);
+                        PIM_RESIDENT_MATRICES * resident_bytes(part);
     part->sum_bytes = sums_bytes(part);
     part->activity_bytes = lay_out_activity(part, alone, 0, &workspace);
     part->scratch_bytes = part->batch * part->activity_bytes + room_for_weights(part);
@@ -321,19 +321,19 @@ void pim_stage_number(struct pim_allspark_stage *stage)
 
 void pim_stage_memory(struct pim_allspark_stage *stage)
 {
-    uint64_t kept_bytes = 0, scratch = 0;
+    uint64_t lasting = 0, scratch = 0;
     stage->weight_bytes = 0;
     for (uint32_t i = 0; i < stage->partitions; i++) {
         struct pim_allspark_partition *part = &stage->partition[i];
         pim_partition_memory(part, stage->layers == 1);
         stage->weight_bytes += part->weight_bytes;
-        kept_bytes += part->batch * (part->layers * part->layer_bytes + part->sum_bytes);
+        lasting += part->batch * (part->layers * part->layer_bytes + part->sum_bytes);
         scratch = pim_larger(scratch, part->scratch_bytes);
     }
-    stage->workspace_bytes = kept_bytes + scratch;
+    stage->workspace_bytes = lasting + scratch;
 }
 
-uint64_t pim_stage_kept(const struct pim_allspark_stage *stage)
+uint64_t pim_stage_lasting(const struct pim_allspark_stage *stage)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < stage->partitions; i++)
@@ -350,11 +350,11 @@ uint64_t pim_stage_features_before(const struct pim_allspark_stage *stage, uint3
 }
 
 /* What a stage and its partner need while features go from one to the other: those of both, staged, behind
-   what both keep, which lies upon each other. */
+   what of both lasts, which lies upon each other. */
 static uint64_t hand_over_bytes(const struct pim_allspark_plan *plan, uint32_t index)
 {
-    uint64_t own = plan->batch * pim_stage_kept(&plan->stage[index]),
-             other = plan->batch * pim_stage_kept(&plan->stage[plan->stage[index].partner]);
+    uint64_t own = plan->batch * pim_stage_lasting(&plan->stage[index]),
+             other = plan->batch * pim_stage_lasting(&plan->stage[plan->stage[index].partner]);
     if (plan->stage[index].partner == index)
         return 0;
     if (plan->stage[index].partition[0].work != PIM_ALLSPARK_BLOCK)
@@ -392,7 +392,7 @@ void pim_plan_memory(struct pim_allspark_plan *plan)
     for (uint32_t s = 0; s < plan->stages; s++)
         if (plan->stage[s].partition[0].work == PIM_ALLSPARK_STRIPES)
             plan->stage[s].workspace_offset =
-                plan->stage[s].partition[0].batch * pim_stage_kept(&plan->stage[plan->stage[s].partner]);
+                plan->stage[s].partition[0].batch * pim_stage_lasting(&plan->stage[plan->stage[s].partner]);
     plan->head_base = cursor;
     plan->head_bytes = pim_head_bytes(&plan->stage[plan->stages - 1].partition[0]);
     plan->weight_bytes = cursor + plan->head_bytes;

@@ -31,7 +31,7 @@ static void emit_products(struct pim_emitter *emitter, enum pim_step step, uint3
 {
     bool heads = step == STEP_SCORES || step == STEP_CONTEXT;
     uint32_t count =
-        heads ? (uint32_t)pim_share(emitter->part->heads, emitter->part->v, emitter->place.column) : 1;
+        heads ? (uint32_t)pim_even_part(emitter->part->heads, emitter->part->v, emitter->place.column) : 1;
     for (uint32_t head = 0; head < count && emitter->status == PIM_OK; head++) {
         struct pim_product product =
             heads ? pim_step_attention(emitter, step, head) : pim_step_product(emitter, step, block, chunk);
@@ -59,7 +59,7 @@ static struct pim_normalisation normalisation_of(const struct pim_emitter *emitt
     }
     uint64_t pitch = step == STEP_NORM1 ? pim_stage_rows(part, row) : rows;
     return (struct pim_normalisation){
-        rows, pim_kept_features(emitter),
+        rows, pim_layer_features(emitter),
         pim_own_piece(emitter, emitter->workspace.gathered, pitch, part->channels)};
 }
 
@@ -75,14 +75,14 @@ static bool row_input(const struct pim_emitter *emitter, enum pim_step step, str
     if (step == STEP_QUERY || step == STEP_PROJECTION || step == STEP_EXPAND) {
         *pieces = (struct pim_row_pieces){.base = space->gathered, .rows = pieces->rows, .total = channels};
         if (step == STEP_PROJECTION && part->work == PIM_ALLSPARK_PROJECTIONS)
-            pieces->own = pim_parked(emitter, 0);
+            pieces->own = pim_resident_matrix(emitter, 0);
     } else if (step == STEP_CONTRACT)
         *pieces = (struct pim_row_pieces){.base = space->hidden, .rows = pieces->rows, .total = part->hidden};
     else if (step == STEP_MERGE && !part->embeds)
         *pieces = (struct pim_row_pieces){.base = space->merged,
                                           .rows = pim_embedded_rows(emitter),
                                           .total = part->merge_inputs,
-                                          .own = pim_kept_inputs(emitter)};
+                                          .own = pim_layer_inputs(emitter)};
     else if (step == STEP_REDUCTION) /* the tokens of a key lie side by side: one row */
         *pieces = (struct pim_row_pieces){
             .base = space->reduction_inputs, .rows = keys, .total = part->reduction * channels};
@@ -116,7 +116,7 @@ static void gather(struct pim_emitter *emitter, enum pim_step step, uint32_t tag
     if (emitter->row_block > 0)
         return; /* keys and values are there */
     if (emitter->part->work == PIM_ALLSPARK_STRIPES && (step == STEP_SCORES || step == STEP_CONTEXT))
-        pim_stripes_unpark(emitter, step == STEP_CONTEXT);
+        pim_stripes_place_keys(emitter, step == STEP_CONTEXT);
     if (step == STEP_SCORES)
         pim_gather_column(emitter, emitter->workspace.keys, tag);
     if (step == STEP_CONTEXT)
@@ -203,7 +203,7 @@ static void estimate_image(struct pim_emitter *emitter, enum pim_step step, uint
         phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
             pim_estimate_ring(hardware, pim_column_bytes(emitter, NULL, 0), part->u);
         if (part->work == PIM_ALLSPARK_STRIPES)
-            pim_stripes_estimate_unpark(emitter, phase);
+            pim_stripes_estimate_place_keys(emitter, phase);
     } else if (is_normalisation(step)) {
         pim_estimate_normalisation(emitter, normalisation_of(emitter, step).rows, phase);
     } else if (step == STEP_POOL) {

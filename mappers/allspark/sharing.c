@@ -76,7 +76,7 @@ static bool is_there(const struct pim_allspark_partition *part, struct piece pie
 static uint64_t weight_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece)
 {
     const struct pim_weight_pieces *pieces = context;
-    return pim_share(pieces->total, emitter->part->ring, piece);
+    return pim_even_part(pieces->total, emitter->part->ring, piece);
 }
 
 static uint64_t weight_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
@@ -85,8 +85,8 @@ static uint64_t weight_address(const struct pim_emitter *emitter, const void *co
     uint32_t ring = emitter->part->ring, own = emitter->place.ring % ring;
     if (piece == own)
         return pieces->home;
-    return pieces->base + pim_share_begin(pieces->total, ring, piece) -
-           (piece > own ? pim_share(pieces->total, ring, own) : 0);
+    return pieces->base + pim_even_begin(pieces->total, ring, piece) -
+           (piece > own ? pim_even_part(pieces->total, ring, own) : 0);
 }
 
 /* Which of the two places a piece takes: by turns. */
@@ -179,15 +179,16 @@ void pim_prefetch_end(struct pim_emitter *emitter)
 /* --- estimates --- */
 
 /* Bytes of a piece that a node has. */
-static uint64_t share_of(const struct pim_emitter *emitter, struct piece piece)
+static uint64_t part_of(const struct pim_emitter *emitter, struct piece piece)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    return pim_share(pim_chunk(part, 0, pim_step_weight(piece.step), 0, piece.index).bytes, part->ring, 0);
+    return pim_even_part(pim_chunk(part, 0, pim_step_weight(piece.step), 0, piece.index).bytes, part->ring,
+                         0);
 }
 
 static uint64_t ring_of(const struct pim_emitter *emitter, struct piece piece)
 {
-    return pim_estimate_ring(&emitter->plan->hardware, share_of(emitter, piece), emitter->part->ring);
+    return pim_estimate_ring(&emitter->plan->hardware, part_of(emitter, piece), emitter->part->ring);
 }
 
 /* What the rounds of a piece that go on behind products add to them: both share the memory port. */
@@ -198,7 +199,7 @@ static uint64_t added(struct pim_emitter *emitter, struct piece products, uint32
     struct pim_matrix_estimate estimate = {0};
     if (product.m > 0 && emitter->status == PIM_OK)
         emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
-    uint64_t port = pim_estimate_ring_port(&emitter->plan->hardware, share_of(emitter, next),
+    uint64_t port = pim_estimate_ring_port(&emitter->plan->hardware, part_of(emitter, next),
                                            emitter->part->ring),
              both = pim_larger(pim_larger(ring_of(emitter, next), estimate.memory + port), estimate.total);
     return both - estimate.total;

@@ -26,7 +26,7 @@ struct pim_place pim_busiest_place(const struct pim_allspark_partition *part, en
     return place;
 }
 
-/* Query, keys and values that this node makes, kept for each layer where branches collect. */
+/* Query, keys and values that this node makes, of each layer where branches collect. */
 static uint64_t own(const struct pim_emitter *emitter)
 {
     return emitter->workspace.own + emitter->layer * emitter->workspace.own_stride;
@@ -65,20 +65,20 @@ static void reuse_weights(const struct pim_emitter *emitter, enum pim_step step,
     product->right_total = whole.n;
 }
 
-/* Where attention has a stage of its own: it gets query, keys and values from where they are parked, and
-   leaves the context there. */
-static void park(const struct pim_emitter *emitter, enum pim_step step, struct pim_product *product)
+/* Where attention has a stage of its own: query, keys and values are resident for it, and it leaves the
+   context there. */
+static void use_resident(const struct pim_emitter *emitter, enum pim_step step, struct pim_product *product)
 {
     if (emitter->part->work != PIM_ALLSPARK_PROJECTIONS)
         return;
     if (step == STEP_QUERY || step == STEP_KEY || step == STEP_VALUE)
-        product->output = pim_parked(emitter, step == STEP_QUERY ? 0u : step == STEP_KEY ? 1u : 2u);
+        product->output = pim_resident_matrix(emitter, step == STEP_QUERY ? 0u : step == STEP_KEY ? 1u : 2u);
     if (step != STEP_PROJECTION)
         return;
     if (emitter->part->v == 1)
-        product->input = pim_parked(emitter, 0);
+        product->input = pim_resident_matrix(emitter, 0);
     product->own_segment = emitter->place.column;
-    product->own = pim_parked(emitter, 0);
+    product->own = pim_resident_matrix(emitter, 0);
 }
 
 struct pim_product pim_step_product(const struct pim_emitter *emitter, enum pim_step step, uint32_t block,
@@ -103,12 +103,12 @@ struct pim_product pim_step_product(const struct pim_emitter *emitter, enum pim_
                                   .operand = PIM_OPERAND_WEIGHTS,
                                   .right = chunk.home,
                                   .grain = part->reused ? part->head_channels : 0,
-                                  .output = pim_kept_features(emitter),
+                                  .output = pim_layer_features(emitter),
                                   .output_stride = shape.n,
                                   .operation = PIM_VECTOR_COPY};
     if (part->reuses)
         reuse_weights(emitter, step, block, &product);
-    uint64_t first_key = pim_share_begin(part->made_keys, part->u, emitter->place.row);
+    uint64_t first_key = pim_even_begin(part->made_keys, part->u, emitter->place.row);
     if (step == STEP_REDUCTION || step == STEP_KEY || step == STEP_VALUE) {
         product.m = pim_stage_made(part, emitter->place.row);
         product.tile_rows = pim_stage_made(part, 0);
@@ -124,10 +124,10 @@ struct pim_product pim_step_product(const struct pim_emitter *emitter, enum pim_
         product.m = pim_embedded_rows(emitter);
         product.input = space->merged;
         product.own_segment = emitter->place.column;
-        product.own = pim_kept_inputs(emitter);
+        product.own = pim_layer_inputs(emitter);
         if (part->embeds || part->v == 1) { /* every node has whole patches of the image */
             product.segments = 1;
-            product.input = pim_kept_inputs(emitter);
+            product.input = pim_layer_inputs(emitter);
         }
         product.output += q * (pim_stage_tokens(part, emitter->place.row) - product.m);
         break;
@@ -167,7 +167,7 @@ struct pim_product pim_step_product(const struct pim_emitter *emitter, enum pim_
     case STEPS:
         break;
     }
-    park(emitter, step, &product);
+    use_resident(emitter, step, &product);
     product.output += chunk.first;
     product.residual = product.output;
     return product;
@@ -184,14 +184,14 @@ struct pim_product pim_step_attention(const struct pim_emitter *emitter, enum pi
     uint64_t before = q * pim_rows_before(part, emitter->place.row, emitter->row_block);
     uint64_t scores = space->scores + (uint64_t)head * rows * keys;
     bool stripes = part->work == PIM_ALLSPARK_STRIPES;
-    uint32_t heads = (uint32_t)pim_share(part->heads, part->v, emitter->place.column);
+    uint32_t heads = (uint32_t)pim_even_part(part->heads, part->v, emitter->place.column);
     if (step == STEP_SCORES)
         return (struct pim_product){.count = heads,
                                     .m = rows,
                                     .n = (uint32_t)keys,
                                     .k = (uint32_t)d,
-                                    .input = (stripes ? pim_parked(emitter, 0) : query(emitter)) + before +
-                                             head * d,
+                                    .input = (stripes ? pim_resident_matrix(emitter, 0) : query(emitter)) +
+                                             before + head * d,
                                     .segments = 1,
                                     .input_stride = q,
                                     .operand = PIM_OPERAND_COLUMNS,
@@ -200,20 +200,20 @@ struct pim_product pim_step_attention(const struct pim_emitter *emitter, enum pi
                                     .output = scores,
                                     .output_stride = keys,
                                     .operation = PIM_VECTOR_SOFTMAX};
-    return (struct pim_product){
-        .count = heads,
-        .m = rows,
-        .n = (uint32_t)d,
-        .k = (uint32_t)keys,
-        .input = scores,
-        .segments = 1,
-        .input_stride = keys,
-        .operand = PIM_OPERAND_ROWS,
-        .right = space->values + head * d,
-        .right_stride = q,
-        .output =
-            (stripes ? pim_parked(emitter, 0) : pim_own_piece(emitter, space->gathered, p, part->channels)) +
-            before + head * d,
-        .output_stride = q,
-        .operation = PIM_VECTOR_COPY};
+    return (struct pim_product){.count = heads,
+                                .m = rows,
+                                .n = (uint32_t)d,
+                                .k = (uint32_t)keys,
+                                .input = scores,
+                                .segments = 1,
+                                .input_stride = keys,
+                                .operand = PIM_OPERAND_ROWS,
+                                .right = space->values + head * d,
+                                .right_stride = q,
+                                .output =
+                                    (stripes ? pim_resident_matrix(emitter, 0)
+                                             : pim_own_piece(emitter, space->gathered, p, part->channels)) +
+                                    before + head * d,
+                                .output_stride = q,
+                                .operation = PIM_VECTOR_COPY};
 }

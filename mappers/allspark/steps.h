@@ -43,13 +43,13 @@ struct pim_product pim_step_attention(const struct pim_emitter *emitter, enum pi
 /* The busiest node of a branch: row 0, column 0; another row with a class token to embed, or a pooled one. */
 struct pim_place pim_busiest_place(const struct pim_allspark_partition *part, enum pim_step step);
 
-/* What this node keeps from one temporal layer to the next. */
-static inline uint64_t pim_kept_features(const struct pim_emitter *emitter)
+/* What this node has of the layer that is worked, and of all others. */
+static inline uint64_t pim_layer_features(const struct pim_emitter *emitter)
 {
     return emitter->workspace.features + emitter->layer * emitter->workspace.features_stride;
 }
 
-static inline uint64_t pim_kept_inputs(const struct pim_emitter *emitter)
+static inline uint64_t pim_layer_inputs(const struct pim_emitter *emitter)
 {
     return emitter->workspace.inputs + emitter->layer * emitter->workspace.inputs_stride;
 }

@@ -7,7 +7,7 @@
  * Invariants:
  *  1. Fields lie apart from all features, one for each layer and image, so that results may be written to the
  *     features of one layer while others still have their fields to read.
- *  2. Staging and fields lie behind what the stage keeps. Nothing else is live then.
+ *  2. Staging and fields lie behind what lasts of the stage. Nothing else is live then.
  *  3. What a node convolves, and all that it needs, is on the map: windows that reach beyond it have tokens
  *     there that stay as they are.
  */
@@ -40,7 +40,7 @@ static uint64_t field_tokens(const struct pim_allspark_partition *part)
    neighbour it does not have. */
 static uint64_t leaving_tokens(const struct pim_allspark_partition *part, uint32_t row)
 {
-    int64_t window = part->position.window, first = (int64_t)pim_share_begin(part->tokens, part->u, row),
+    int64_t window = part->position.window, first = (int64_t)pim_even_begin(part->tokens, part->u, row),
             end = first + pim_stage_tokens(part, row);
     uint64_t count = 0;
     for (int64_t token = first; token < end; token++) {
@@ -92,15 +92,16 @@ static bool has_border(const struct pim_allspark_stage *stage)
 uint64_t pim_border_workspace(const struct pim_allspark_plan *plan, uint32_t index)
 {
     const struct pim_allspark_stage *stage = &plan->stage[index];
-    return has_border(stage) ? plan->batch * (pim_stage_kept(stage) + rooms_before(stage, stage->partitions))
-                             : 0;
+    return has_border(stage)
+               ? plan->batch * (pim_stage_lasting(stage) + rooms_before(stage, stage->partitions))
+               : 0;
 }
 
 /* Address of what a layer, counted from the partition's first, has in an image. */
 static uint64_t room_address(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *stage,
                              uint32_t partition, uint32_t layer, uint32_t image)
 {
-    return plan->workspace_base + plan->batch * pim_stage_kept(stage) +
+    return plan->workspace_base + plan->batch * pim_stage_lasting(stage) +
            image * rooms_before(stage, stage->partitions) + rooms_before(stage, partition) +
            layer * room_bytes(&stage->partition[partition]);
 }
@@ -145,7 +146,7 @@ static void list_needed(const struct pim_allspark_partition *part, uint32_t bran
                         bool *needed)
 {
     const struct pim_position_field field = pim_position_field(part, row);
-    uint32_t window = part->position.window, first = (uint32_t)pim_share_begin(part->tokens, part->u, row);
+    uint32_t window = part->position.window, first = (uint32_t)pim_even_begin(part->tokens, part->u, row);
     for (uint32_t i = 0; i < field.lines * field.columns; i++)
         needed[i] = false;
     for (uint32_t t = first; t < first + pim_stage_tokens(part, row); t++)

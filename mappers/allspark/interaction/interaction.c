@@ -29,12 +29,12 @@ static uint32_t *origin(const struct pim_emitter *emitter, bool back)
     return pim_windows_to_map(view->height, view->width, view->window, view->reduction, back == windows);
 }
 
-/* Between two blocks nothing is alive behind what this stage or its partner keeps. */
+/* Between two blocks nothing is alive behind what lasts of this stage or its partner. */
 static uint64_t room_of(const struct pim_emitter *emitter)
 {
     const struct pim_allspark_plan *plan = emitter->plan;
-    uint64_t own = pim_stage_kept(emitter->stage),
-             other = pim_stage_kept(&plan->stage[emitter->stage->partner]);
+    uint64_t own = pim_stage_lasting(emitter->stage),
+             other = pim_stage_lasting(&plan->stage[emitter->stage->partner]);
     return plan->workspace_base + plan->batch * (own > other ? own : other);
 }
 

@@ -4,9 +4,9 @@
  *  1. Every branch works query, key and value of its own tokens. They stay, layer by layer, until all layers
  *     have them.
  *  2. Then, before the scores of a layer, keys and values go to the nodes of its branches: an exchange as for
- *     shifted windows, but that a token goes to several branches. Row r of the sub-array gets its even share
+ *     shifted windows, but that a token goes to several branches. Row r of the sub-array gets its even part
  *     of the keys of the branch; the rows circulate in `scores` and `context` as in all families.
- *  3. Attention does not depend on the order of keys. The share of a row begins with those that it makes,
+ *  3. Attention does not depend on the order of keys. The part of a row begins with those that it makes,
  *     which need not go anywhere; the others follow branch by branch.
  */
 #include "mappers/allspark/interaction/neighbours.h"
@@ -39,7 +39,7 @@ static enum pim_status no_memory(struct pim_error *error)
 
 /* --- which keys --- */
 
-/* A node of a branch: where it has keys and values of its own, and where it wants those of its share. */
+/* A node of a branch: where it has keys and values of its own, and where it wants those of its part. */
 struct side {
     uint32_t partition, layer; /* of the stage */
     uint64_t own[2];
@@ -208,7 +208,7 @@ static void fill_side(const struct collection *all, uint32_t branch)
     uint64_t own = space.own + layer * space.own_stride;
     for (uint32_t i = 0; i < part->u * part->v; i++) {
         uint64_t q = pim_stage_channels(part, i % part->v);
-        uint32_t first = (uint32_t)pim_share_begin(part->key_tokens, part->u, i / part->v);
+        uint32_t first = (uint32_t)pim_even_begin(part->key_tokens, part->u, i / part->v);
         all->side[all->first[branch] + i] =
             (struct side){.partition = index,
                           .layer = part->first_layer + layer,
@@ -217,7 +217,7 @@ static void fill_side(const struct collection *all, uint32_t branch)
                           .arrived = space.arrived,
                           .image_stride = part->activity_bytes,
                           .zeros = pim_zero_address(owner),
-                          .first_made = (uint32_t)pim_share_begin(
+                          .first_made = (uint32_t)pim_even_begin(
                               pim_stage_focuses(part) ? part->tokens : part->made_keys, part->u, i / part->v),
                           .first_key = first,
                           .keys = pim_stage_keys(part, i / part->v)};

@@ -2,7 +2,7 @@
  * CSWin: blocks that attend in vertical and horizontal stripes at the same time, each with half of the heads.
  *
  * Such a stage of the network is two stages of the plan. The first, `projections`, works everything that
- * treats tokens one by one (normalisations, query, key, value, projection, feed-forward), and keeps the
+ * treats tokens one by one (normalisations, query, key, value, projection, feed-forward), and has the
  * residual stream. Tokens do not meet there, so its branches need not be stripes: they are the rows of the
  * map, which always divide it. The second, `stripes`, works scores and context. Its branches are all stripes,
  * the vertical ones with the first half of the heads, then the horizontal ones with the second half; as maps
@@ -10,8 +10,8 @@
  * comes back.
  *
  * Invariants:
- *  1. Both stages have workspaces of their own at the same time: that of the stripes lies behind what the
- *     projections keep. Messages between them are staged behind what both keep.
+ *  1. Both stages have workspaces of their own at the same time: that of the stripes lies behind what lasts
+ *     of the projections. Messages between them are staged behind what lasts of both.
  *  2. A stripe that reaches beyond the map takes the tokens of its other end there, cyclically; what it
  *     computes for them is dropped. Half of what is beyond is in front (family_cswin.c, rule 3).
  */
@@ -103,19 +103,19 @@ uint64_t pim_stripes_workspace(const struct pim_allspark_plan *plan, uint32_t in
     const struct pim_allspark_stage *first = &plan->stage[index], *second = &plan->stage[first->partner];
     if (first->partition[0].work == PIM_ALLSPARK_STRIPES)
         return 0; /* the partner has it */
-    uint64_t here = plan->batch * pim_stage_kept(first), there = plan->batch * pim_stage_kept(second);
+    uint64_t here = plan->batch * pim_stage_lasting(first), there = plan->batch * pim_stage_lasting(second);
     return pim_schedule_together(pim_stripes_copies(plan, index), here, there,
                                  second->workspace_bytes - there);
 }
 
 /* --- exchanges --- */
 
-/* Staging behind what both stages keep: what leaves, up to `copies` times, then what arrives. */
+/* Staging behind what lasts of both stages: what leaves, up to `copies` times, then what arrives. */
 static void stage_regions(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
                           const struct pim_allspark_stage *to, uint32_t copies, struct pim_exchange *exchange)
 {
-    uint64_t base = plan->workspace_base, here = plan->batch * pim_stage_kept(source),
-             there = plan->batch * pim_stage_kept(to), staging = base + here + there;
+    uint64_t base = plan->workspace_base, here = plan->batch * pim_stage_lasting(source),
+             there = plan->batch * pim_stage_lasting(to), staging = base + here + there;
     for (uint32_t i = 0; i < exchange->regions; i++) {
         struct pim_region *region = &exchange->region[i];
         if (i < exchange->producers)
@@ -161,7 +161,7 @@ static bool list_matrix(const struct stripes *s, struct pim_exchange *exchange, 
 static bool list_matrices(const struct pim_allspark_plan *plan, const struct stripes *s, bool back,
                           struct pim_exchange *exchange)
 {
-    for (uint32_t matrix = 0; matrix < (back ? 1 : PIM_PARKED); matrix++) {
+    for (uint32_t matrix = 0; matrix < (back ? 1 : PIM_RESIDENT_MATRICES); matrix++) {
         for (uint32_t i = 0; i < exchange->regions; i++)
             exchange->region[i].address =
                 exchange->region[i].resident + matrix * exchange->region[i].resident_bytes;
@@ -177,7 +177,7 @@ static enum pim_status make(const struct pim_allspark_plan *plan, const struct p
                             struct pim_error *error)
 {
     const struct stripes s = stripes_of(plan, to);
-    uint64_t room = plan->workspace_base + plan->batch * (pim_stage_kept(source) + pim_stage_kept(to));
+    uint64_t room = plan->workspace_base + plan->batch * (pim_stage_lasting(source) + pim_stage_lasting(to));
     if (pim_exchange_begin(plan, source, to, exchange, error) != PIM_OK)
         return error->status;
     set_channels(plan, back ? source : to, back ? exchange->first_producer : exchange->first_consumer,
@@ -214,18 +214,18 @@ void pim_stripes_emit(struct pim_emitter *emitter, const struct pim_interaction 
     }
 }
 
-void pim_stripes_unpark(struct pim_emitter *emitter, bool values)
+void pim_stripes_place_keys(struct pim_emitter *emitter, bool values)
 {
     const struct pim_allspark_partition *part = emitter->part;
     uint64_t q = pim_stage_channels(part, emitter->place.column);
     uint64_t bytes = pim_stage_keys(part, emitter->place.row) * q;
     uint64_t to = (values ? emitter->workspace.values : emitter->workspace.keys) +
-                  pim_share_begin(part->key_tokens, part->u, emitter->place.row) * q;
-    (void)pim_emit_copy(emitter, pim_parked(emitter, values ? 2 : 1), to, bytes);
+                  pim_even_begin(part->key_tokens, part->u, emitter->place.row) * q;
+    (void)pim_emit_copy(emitter, pim_resident_matrix(emitter, values ? 2 : 1), to, bytes);
     pim_emit_join(emitter);
 }
 
-void pim_stripes_estimate_unpark(const struct pim_emitter *emitter, struct pim_trace_phase *phase)
+void pim_stripes_estimate_place_keys(const struct pim_emitter *emitter, struct pim_trace_phase *phase)
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     uint64_t bytes = pim_column_bytes(emitter, NULL, 0);

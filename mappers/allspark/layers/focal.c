@@ -39,7 +39,7 @@ uint64_t pim_focal_leaving(const struct pim_allspark_partition *part)
     const struct pim_allspark_focal *focal = &part->focal;
     uint64_t most = 0, coarse = pim_smaller((uint64_t)focal->side * focal->side, part->branches);
     for (uint32_t row = 0; row < part->u; row++) {
-        uint64_t first = pim_share_begin(part->tokens, part->u, row);
+        uint64_t first = pim_even_begin(part->tokens, part->u, row);
         uint64_t uses = uses_before(focal, first + pim_stage_tokens(part, row)) - uses_before(focal, first);
         uses += row + 1 == part->u ? coarse : 0;
         most = uses > most ? uses : most;
@@ -81,7 +81,7 @@ static struct pim_product pooling(const struct pim_emitter *emitter, uint32_t bl
              q = pim_stage_channels(part, emitter->place.column);
     /* The whole copy has the weights of all rows. */
     uint64_t weights = part->reuses ? pim_weight_address(emitter->whole, block, PIM_ALLSPARK_POOL) +
-                                          pim_share_begin(part->tokens, part->u, row)
+                                          pim_even_begin(part->tokens, part->u, row)
                                     : pim_weight_address(part, block, PIM_ALLSPARK_POOL);
     return (struct pim_product){.m = 1,
                                 .count = 1,

@@ -205,10 +205,10 @@ static struct pim_product classifier(const struct pim_emitter *emitter)
 {
     const struct pim_allspark_partition *part = emitter->part;
     uint32_t classes = emitter->plan->network->transformer->classes;
-    uint32_t share = (uint32_t)pim_share(classes, part->v, emitter->place.column);
+    uint32_t own = (uint32_t)pim_even_part(classes, part->v, emitter->place.column);
     return (struct pim_product){.m = 1,
                                 .count = 1,
-                                .n = share,
+                                .n = own,
                                 .k = part->channels,
                                 .input = emitter->workspace.gathered,
                                 .segments = part->v,
@@ -219,7 +219,7 @@ static struct pim_product classifier(const struct pim_emitter *emitter)
                                 .operand = PIM_OPERAND_PLACED,
                                 .right = emitter->plan->head_base,
                                 .output = emitter->workspace.logits,
-                                .output_stride = share,
+                                .output_stride = own,
                                 .operation = PIM_VECTOR_COPY};
 }
 

@@ -48,7 +48,7 @@ uint32_t pim_branch_of_slot(const struct pim_allspark_stage *stage, uint32_t slo
 
 struct pim_position_field pim_position_field(const struct pim_allspark_partition *part, uint32_t row)
 {
-    uint32_t first = (uint32_t)pim_share_begin(part->tokens, part->u, row), window = part->position.window;
+    uint32_t first = (uint32_t)pim_even_begin(part->tokens, part->u, row), window = part->position.window;
     uint32_t last = first + pim_stage_tokens(part, row) - 1;
     return (struct pim_position_field){
         .first_line = first / window, .lines = last / window - first / window + 3, .columns = window + 2};
@@ -85,7 +85,7 @@ static void take_values(const struct pim_emitter *emitter, bool vertical, struct
     c->width = c->pitch = c->columns;
     c->height = part->tokens / c->columns;
     c->source = emitter->workspace.values;
-    c->output = stripes ? pim_parked(emitter, 0)
+    c->output = stripes ? pim_resident_matrix(emitter, 0)
                         : pim_own_piece(emitter, emitter->workspace.gathered, c->count, part->channels);
 }
 
@@ -115,7 +115,7 @@ static struct convolution convolution_of(const struct pim_emitter *emitter, uint
                                                              emitter->place.branch);
     bool vertical = part->work == PIM_ALLSPARK_STRIPES && branch < part->branches / 2;
     struct convolution c = {
-        .first = (uint32_t)pim_share_begin(part->tokens, part->u, emitter->place.row),
+        .first = (uint32_t)pim_even_begin(part->tokens, part->u, emitter->place.row),
         .count = pim_stage_tokens(part, emitter->place.row),
         .channels = pim_stage_channels(part, emitter->place.column),
         .weights = pim_weight_address(owner, block, PIM_ALLSPARK_POSITION),

@@ -144,7 +144,7 @@ static uint64_t load_input(struct pim_emitter *emitter, const struct input_tile 
                            tile->stride, m, PIM_NOTHING);
 }
 
-/* Bytes [offset, offset + bytes) of a weight matrix of the ring: this node's share is in place, the rest
+/* Bytes [offset, offset + bytes) of a weight matrix of the ring: this node's part is in place, the rest
    in the workspace. */
 static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_product *product, uint64_t offset,
                              uint64_t bytes)
@@ -152,8 +152,8 @@ static uint64_t load_weights(struct pim_emitter *emitter, const struct pim_produ
     const struct pim_allspark_partition *part = emitter->part;
     uint64_t total = (uint64_t)product->k * product->n;
     const uint32_t own = emitter->place.ring % part->ring;
-    uint64_t begin = pim_share_begin(total, part->ring, own);
-    uint64_t end = begin + pim_share(total, part->ring, own);
+    uint64_t begin = pim_even_begin(total, part->ring, own);
+    uint64_t end = begin + pim_even_part(total, part->ring, own);
     uint64_t home = product->right;
     uint64_t last = PIM_NOTHING;
     while (bytes > 0) {

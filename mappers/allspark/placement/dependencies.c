@@ -50,11 +50,11 @@ static uint32_t wrapped(uint32_t index, int64_t by, uint32_t extent)
 
 static void add_shifted(struct builder *b, uint32_t window, uint32_t shift)
 {
-    const uint32_t y = b->row / b->columns, x = b->row % b->columns, kept = window - shift;
+    const uint32_t y = b->row / b->columns, x = b->row % b->columns, stays = window - shift;
     for (int sign = 1; sign >= -1; sign -= 2) /* what it needs of others; what others need of it */
         for (uint32_t part = 1; part < 4; part++) {
             uint32_t down = part / 2, right = part % 2;
-            uint32_t tokens = (down ? shift : kept) * (right ? shift : kept);
+            uint32_t tokens = (down ? shift : stays) * (right ? shift : stays);
             uint32_t row = wrapped(y, (int64_t)sign * down, b->rows);
             add(b, row * b->columns + wrapped(x, (int64_t)sign * right, b->columns), tokens);
         }

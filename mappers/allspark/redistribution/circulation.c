@@ -38,7 +38,7 @@ uint64_t pim_column_bytes(const struct pim_emitter *emitter, const void *context
 static uint64_t column_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
 {
     const uint64_t *base = context;
-    uint64_t first = pim_share_begin(emitter->part->key_tokens, emitter->part->u, piece);
+    uint64_t first = pim_even_begin(emitter->part->key_tokens, emitter->part->u, piece);
     return *base + first * pim_stage_channels(emitter->part, emitter->place.column);
 }
 

@@ -35,15 +35,15 @@ void pim_estimate_exchange(const struct pim_emitter *emitter, struct pim_trace_p
 
 /* --- stripes.c: where attention is a stage of its own --- */
 
-/* One of the parked matrices of the layer: 0 is the query, later the context; 1 the keys, 2 the values. */
-static inline uint64_t pim_parked(const struct pim_emitter *emitter, uint32_t which)
+/* One of the resident matrices of the layer: 0 is the query, later the context; 1 the keys, 2 the values. */
+static inline uint64_t pim_resident_matrix(const struct pim_emitter *emitter, uint32_t which)
 {
-    return emitter->workspace.parked +
-           (emitter->layer * PIM_PARKED + which) * emitter->workspace.parked_bytes;
+    return emitter->workspace.resident +
+           (emitter->layer * PIM_RESIDENT_MATRICES + which) * emitter->workspace.resident_bytes;
 }
 
 /* Copies this node's keys (or values) to their place among those of the branch. */
-void pim_stripes_unpark(struct pim_emitter *emitter, bool values);
-void pim_stripes_estimate_unpark(const struct pim_emitter *emitter, struct pim_trace_phase *phase);
+void pim_stripes_place_keys(struct pim_emitter *emitter, bool values);
+void pim_stripes_estimate_place_keys(const struct pim_emitter *emitter, struct pim_trace_phase *phase);
 
 #endif

@@ -22,14 +22,15 @@ static struct pim_region region_of(const struct pim_allspark_plan *plan,
     uint64_t staging = space->inputs + layer * space->inputs_stride;
     return (struct pim_region){.unit = pim_tile_unit(plan, &part->layout.tiles[place / part->slots],
                                                      place % part->slots * part->u + row, column),
-                               .first_token = (uint32_t)pim_share_begin(part->tokens, part->u, row),
+                               .first_token = (uint32_t)pim_even_begin(part->tokens, part->u, row),
                                .tokens = pim_stage_tokens(part, row),
                                .first_channel = pim_stage_channels_before(part, column),
                                .channels = pim_stage_channels(part, column),
                                .address = space->features + layer * space->features_stride,
                                .offset = offset + layer * space->features_stride,
-                               .resident = space->parked + layer * PIM_PARKED * space->parked_bytes,
-                               .resident_bytes = space->parked_bytes,
+                               .resident =
+                                   space->resident + layer * PIM_RESIDENT_MATRICES * space->resident_bytes,
+                               .resident_bytes = space->resident_bytes,
                                .leaving = staging,
                                .arriving = staging + space->features_stride};
 }
@@ -176,7 +177,7 @@ bool pim_exchange_add_token(struct pim_exchange *exchange, uint32_t to, uint32_t
 static void stage_behind(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
                          const struct pim_allspark_stage *to, struct pim_exchange *exchange)
 {
-    uint64_t both = plan->batch * pim_larger(pim_stage_kept(source), pim_stage_kept(to));
+    uint64_t both = plan->batch * pim_larger(pim_stage_lasting(source), pim_stage_lasting(to));
     uint64_t copies = pim_stage_padded(plan, to->partner) ? PIM_PADDED_COPIES : 1;
     for (uint32_t i = 0; i < exchange->regions; i++) {
         struct pim_region *region = &exchange->region[i];

@@ -1,18 +1,18 @@
 /*
  * From tokens to the tokens of keys (PVT): a key is made of `reduction` tokens that lie side by side, and the
- * rows of a sub-array have even shares of both, so that a row's keys need some tokens of its neighbours.
+ * rows of a sub-array have even parts of both, so that a row's keys need some tokens of its neighbours.
  */
 #include "mappers/allspark/redistribution/circulation.h"
 
-/* Tokens that two rows share: those that row `has` has, and of which the keys of row `needs` are made. */
+/* Tokens that row `has` has, and of which the keys of row `needs` are made. */
 struct overlap {
     uint64_t first, tokens;
 };
 
 static struct overlap overlap(const struct pim_allspark_partition *part, uint32_t has, uint32_t needs)
 {
-    uint64_t begin = pim_share_begin(part->tokens, part->u, has), end = begin + pim_stage_tokens(part, has);
-    uint64_t from = part->reduction * pim_share_begin(part->made_keys, part->u, needs);
+    uint64_t begin = pim_even_begin(part->tokens, part->u, has), end = begin + pim_stage_tokens(part, has);
+    uint64_t from = part->reduction * pim_even_begin(part->made_keys, part->u, needs);
     uint64_t to = from + (uint64_t)part->reduction * pim_stage_made(part, needs);
     uint64_t first = begin > from ? begin : from, last = end < to ? end : to;
     return (struct overlap){first, first < last ? last - first : 0};
@@ -26,10 +26,10 @@ static void emit_overlap(struct pim_emitter *emitter, bool sends, uint32_t other
     uint64_t q = pim_stage_channels(part, emitter->place.column);
     struct overlap common = sends ? overlap(part, row, other) : overlap(part, other, row);
     uint64_t mine = pim_own_piece(emitter, space->gathered, pim_stage_tokens(part, row), part->channels) +
-                    (common.first - pim_share_begin(part->tokens, part->u, row)) * q;
+                    (common.first - pim_even_begin(part->tokens, part->u, row)) * q;
     uint64_t reduced = pim_own_piece(emitter, space->reduction_inputs, pim_stage_made(part, row),
                                      (uint64_t)part->reduction * part->channels) +
-                       (common.first - part->reduction * pim_share_begin(part->made_keys, part->u, row)) * q;
+                       (common.first - part->reduction * pim_even_begin(part->made_keys, part->u, row)) * q;
     if (common.tokens == 0)
         return;
     if (other == row) { /* its own: a copy */
@@ -48,7 +48,7 @@ static void emit_overlap(struct pim_emitter *emitter, bool sends, uint32_t other
 }
 
 /*
- * Shares of tokens and of keys are both even, so most tokens stay. Senders and receivers take the messages in
+ * Tokens and keys are both spread evenly, so most tokens stay. Senders and receivers take the messages in
  * the order of the tokens: the first message that is not done is the next one of both its ends, so the
  * exchange cannot lock.
  */

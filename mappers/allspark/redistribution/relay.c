@@ -448,7 +448,7 @@ static bool relay_pieces(struct work *work)
 }
 
 /* What nodes give to themselves: as without a relay. The staging of the others follows. */
-static bool keep_local(struct work *work)
+static bool add_local(struct work *work)
 {
     const struct pim_exchange *exchange = work->exchange;
     uint32_t last = last_step(work);
@@ -530,7 +530,7 @@ static bool finish(const struct pim_allspark_plan *plan, struct work *work)
     struct pim_transport *transport = &work->exchange->transport;
     *transport = (struct pim_transport){.units = work->exchange->units, .steps = 3 * work->rounds + 2};
     qsort(work->piece, work->pieces, sizeof *work->piece, compare_pieces); /* rounds are known now */
-    if (!keep_local(work) || !relay_pieces(work))
+    if (!add_local(work) || !relay_pieces(work))
         return false;
     pim_transport_sort(transport);
     return pim_transport_end(transport) && pim_relay_estimate(&plan->hardware, work->exchange);

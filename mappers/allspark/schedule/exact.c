@@ -130,9 +130,9 @@ static struct node child_of(const struct exact *exact, const struct node *node, 
     child.lasting[stage] = label->lasting;
     child.scratch[stage] = label->scratch;
     for (uint32_t s = 0; s + 1 < exact->problem->stages; s++)
-        if (stages[s].keeps > 0 && (child.planned >> s & 3) == 3)
+        if (stages[s].staged > 0 && (child.planned >> s & 3) == 3)
             child.workspace = pim_larger(child.workspace,
-                                         pim_schedule_together(stages[s].keeps, child.lasting[s],
+                                         pim_schedule_together(stages[s].staged, child.lasting[s],
                                                                child.lasting[s + 1], child.scratch[s + 1]));
     return child;
 }

@@ -90,11 +90,11 @@ static struct workspace counted_workspace(const struct pim_schedule_stage *stage
 }
 
 /* The workspace of two stages that take turns, as in pim_schedule_together(). */
-static void workspace_together(struct pim_mps *mps, uint32_t keeps, const struct workspace *first,
+static void workspace_together(struct pim_mps *mps, uint32_t staged, const struct workspace *first,
                                const struct workspace *second, uint32_t largest)
 {
     uint32_t moved = at_least(mps, largest), worked = at_least(mps, largest);
-    pim_mps_entry(mps, moved, first->lasting, -1 - (int64_t)keeps);
+    pim_mps_entry(mps, moved, first->lasting, -1 - (int64_t)staged);
     pim_mps_entry(mps, moved, second->lasting, -2);
     pim_mps_entry(mps, worked, first->lasting, -1);
     pim_mps_entry(mps, worked, second->lasting, -1);
@@ -113,8 +113,8 @@ bool pim_ilp_counts(const struct pim_schedule_problem *problem, struct pim_ilp_m
     for (uint32_t s = 0; s < problem->stages; s++)
         workspace[s] = counted_workspace(&problem->stage[s], model, s, largest);
     for (uint32_t s = 0; s + 1 < problem->stages; s++)
-        if (problem->stage[s].keeps > 0)
-            workspace_together(&model->mps, problem->stage[s].keeps, &workspace[s], &workspace[s + 1],
+        if (problem->stage[s].staged > 0)
+            workspace_together(&model->mps, problem->stage[s].staged, &workspace[s], &workspace[s + 1],
                                largest);
     return !model->mps.out_of_memory;
 }
@@ -223,7 +223,7 @@ static void weights_of_layer(const struct literal *literal, uint32_t j, uint32_t
     }
 }
 
-/* (5), (10), (11): workspace and weights; returns the weights that the memory row counts but are not kept
+/* (5), (10), (11): workspace and weights; returns the weights that the memory row counts but are not stored
    when Z = 1. */
 static uint64_t memory_of_stage(const struct literal *literal, uint32_t memory, uint32_t workspace)
 {

@@ -154,11 +154,11 @@ static bool beats(const struct sorted *a, const struct sorted *b, bool complete,
            a->scratch <= b->scratch && a->flags == b->flags && a->total <= b->total;
 }
 
-/* Sorts by cycles and keeps those that none before beats. Returns how many. */
+/* Sorts by cycles and leaves those that none before beats. Returns how many. */
 static uint32_t filter(struct search *search, uint32_t *indices, uint32_t count, bool complete)
 {
     struct sorted *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
-    uint32_t kept = 0;
+    uint32_t left = 0;
     if (!sorted) {
         search->out_of_memory = true;
         return 0;
@@ -171,15 +171,15 @@ static uint32_t filter(struct search *search, uint32_t *indices, uint32_t count,
     qsort(sorted, count, sizeof *sorted, compare);
     for (uint32_t i = 0; i < count; i++) {
         bool beaten = false;
-        for (uint32_t j = 0; j < kept && !beaten; j++)
+        for (uint32_t j = 0; j < left && !beaten; j++)
             beaten = beats(&sorted[j], &sorted[i], complete, search->limit->turns);
         if (!beaten)
-            sorted[kept++] = sorted[i];
+            sorted[left++] = sorted[i];
     }
-    for (uint32_t i = 0; i < kept; i++)
+    for (uint32_t i = 0; i < left; i++)
         indices[i] = sorted[i].index;
     free(sorted);
-    return kept;
+    return left;
 }
 
 /* --- a beam --- */

@@ -23,7 +23,7 @@ static bool copy(struct least *least, const struct pim_schedule_problem *problem
         struct pim_schedule_stage *to = &least->timeless.stage[s];
         to->branches = from->branches;
         to->needs = from->needs;
-        to->keeps = from->keeps;
+        to->staged = from->staged;
         for (uint32_t i = 0; i < from->count; i++) {
             struct pim_schedule_candidate candidate = from->candidates[i];
             candidate.layer_cycles = candidate.once_cycles = 0;
@@ -68,9 +68,9 @@ static uint64_t bytes_alone(const struct least *least, uint64_t limit)
             return UINT64_MAX;
         weights += best.weights;
         workspace = best.workspace > workspace ? best.workspace : workspace;
-        if (s == 0 || stage[-1].keeps == 0)
+        if (s == 0 || stage[-1].staged == 0)
             continue;
-        together = pim_schedule_together(stage[-1].keeps, before.lasting, best.lasting,
+        together = pim_schedule_together(stage[-1].staged, before.lasting, best.lasting,
                                          best.workspace - best.lasting);
         workspace = together > workspace ? together : workspace;
     }
@@ -130,7 +130,8 @@ static const struct pim_label *label_of(const struct least *least, uint32_t s, u
 static uint64_t together(const struct least *least, uint32_t s, uint32_t first, uint32_t second)
 {
     const struct pim_label *a = label_of(least, s, first), *b = label_of(least, s + 1, second);
-    uint64_t both = pim_schedule_together(least->timeless.stage[s].keeps, a->lasting, b->lasting, b->scratch);
+    uint64_t both =
+        pim_schedule_together(least->timeless.stage[s].staged, a->lasting, b->lasting, b->scratch);
     return pim_label_workspace(a) > both ? pim_label_workspace(a) : both;
 }
 
@@ -138,7 +139,7 @@ static uint64_t together(const struct least *least, uint32_t s, uint32_t first, 
    Returns UINT64_MAX when there are none. */
 static uint64_t lightest(const struct least *least, uint32_t s, uint64_t limit, uint32_t *taken)
 {
-    bool turns = least->timeless.stage[s].keeps > 0;
+    bool turns = least->timeless.stage[s].staged > 0;
     uint64_t best = UINT64_MAX;
     for (uint32_t i = 0; i < least->labels[s].complete_count; i++) {
         const struct pim_label *label = label_of(least, s, i);
@@ -161,7 +162,7 @@ static void try_workspace(struct least *least, uint64_t limit)
 {
     uint64_t weights = 0;
     uint32_t taken[PIM_SCHEDULE_STAGES];
-    for (uint32_t s = 0; s<least->timeless.stages; s += least->timeless.stage[s].keeps> 0 ? 2 : 1) {
+    for (uint32_t s = 0; s<least->timeless.stages; s += least->timeless.stage[s].staged> 0 ? 2 : 1) {
         uint64_t stage = lightest(least, s, limit, &taken[s]);
         if (stage == UINT64_MAX)
             return;
@@ -179,7 +180,7 @@ static void try_all(struct least *least)
 {
     for (uint32_t s = 0; s < least->timeless.stages; s++)
         for (uint32_t i = 0; i < least->labels[s].complete_count; i++) {
-            bool turns = least->timeless.stage[s].keeps > 0;
+            bool turns = least->timeless.stage[s].staged > 0;
             if (!pim_schedule_takes_turns(&least->timeless, s))
                 try_workspace(least, pim_label_workspace(label_of(least, s, i)));
             for (uint32_t j = 0; turns && j < least->labels[s + 1].complete_count; j++)

@@ -81,9 +81,9 @@ bool pim_schedule_cost(const struct pim_schedule_problem *problem, uint32_t *con
         cost->cycles += part.cycles;
         cost->weights += part.weights;
         cost->workspace = pim_larger(cost->workspace, part.workspace);
-        if (s > 0 && problem->stage[s - 1].keeps > 0)
+        if (s > 0 && problem->stage[s - 1].staged > 0)
             cost->workspace = pim_larger(cost->workspace,
-                                         pim_schedule_together(problem->stage[s - 1].keeps, before.lasting,
+                                         pim_schedule_together(problem->stage[s - 1].staged, before.lasting,
                                                                part.lasting, part.workspace - part.lasting));
     }
     return true;

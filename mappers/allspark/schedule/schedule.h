@@ -19,10 +19,10 @@
  * PIM_SCHEDULE_HEAD, which exactly one of its used candidates provides.
  *
  * Two stages that follow each other (none is in two such pairs) may be parts of the same blocks, which take
- * turns: while the second is worked, what lasts of the first stays, and between them `keeps` times what lasts
- * of the first leaves and what lasts of the second arrives. With L and L' what lasts, S' the scratch of the
- * second:
- *   workspace of both >= L + L' + max(S', keeps * L + L')
+ * turns: while the second is worked, what lasts of the first stays, and between them `staged` times what
+ * lasts of the first leaves and what lasts of the second arrives. With L and L' what lasts, S' the scratch of
+ * the second:
+ *   workspace of both >= L + L' + max(S', staged * L + L')
  *
  * All costs are exact integers: the optimum is one, whatever the method.
  */
@@ -54,7 +54,7 @@ struct pim_schedule_stage {
     uint32_t count;
     struct pim_schedule_candidate *candidates;
     uint32_t needs;
-    uint32_t keeps; /* not 0: the next stage takes turns with it */
+    uint32_t staged; /* not 0: the next stage takes turns with it */
 };
 
 struct pim_schedule_problem {
@@ -90,17 +90,17 @@ struct pim_schedule_cost {
 };
 
 /* The workspace of two stages that take turns. */
-static inline uint64_t pim_schedule_together(uint32_t keeps, uint64_t lasting, uint64_t other_lasting,
+static inline uint64_t pim_schedule_together(uint32_t staged, uint64_t lasting, uint64_t other_lasting,
                                              uint64_t other_scratch)
 {
-    uint64_t moved = keeps * lasting + other_lasting;
+    uint64_t moved = staged * lasting + other_lasting;
     return lasting + other_lasting + (other_scratch > moved ? other_scratch : moved);
 }
 
 /* Whether stage `s` takes turns with the one behind it or before it. */
 static inline bool pim_schedule_takes_turns(const struct pim_schedule_problem *problem, uint32_t s)
 {
-    return problem->stage[s].keeps > 0 || (s > 0 && problem->stage[s - 1].keeps > 0);
+    return problem->stage[s].staged > 0 || (s > 0 && problem->stage[s - 1].staged > 0);
 }
 
 /* False when the layers of a stage break a constraint (branches, needs). */

@@ -78,7 +78,7 @@ void random_problem(struct pim_random *random, bool plain, struct pim_schedule_p
         random_stage(random, plain, s + 1 == counts->stages, &literal->stage[s], &counts->stage[s]);
     if (plain || counts->stages == 1 || pim_random_below(random, 2) == 0)
         return;
-    counts->stage[pim_random_below(random, counts->stages - 1)].keeps =
+    counts->stage[pim_random_below(random, counts->stages - 1)].staged =
         (uint32_t)pim_random_between(random, 1, 2);
     counts->memory += 40;
 }
@@ -130,12 +130,12 @@ static uint64_t larger(uint64_t a, uint64_t b)
 }
 
 /* What two stages that take turns need while the second works, and while things go over. */
-static uint64_t both(uint32_t keeps, const struct pim_schedule_cost *first,
+static uint64_t both(uint32_t staged, const struct pim_schedule_cost *first,
                      const struct pim_schedule_cost *second)
 {
-    if (keeps == 0)
+    if (staged == 0)
         return 0;
-    return larger(first->lasting + second->workspace, (1 + keeps) * first->lasting + 2 * second->lasting);
+    return larger(first->lasting + second->workspace, (1 + staged) * first->lasting + 2 * second->lasting);
 }
 
 /* `before`: the plan of the stage before. */
@@ -152,7 +152,7 @@ static void combine(const struct pim_schedule_problem *problem, const struct pla
     }
     for (uint32_t i = 0; i < plans[stage].count; i++) {
         const struct pim_schedule_cost *plan = &plans[stage].items[i];
-        uint64_t together = stage > 0 ? both(problem->stage[stage - 1].keeps, before, plan) : 0;
+        uint64_t together = stage > 0 ? both(problem->stage[stage - 1].staged, before, plan) : 0;
         combine(
             problem, plans, stage + 1,
             (struct pim_schedule_cost){.cycles = sum.cycles + plan->cycles,
