@@ -506,10 +506,19 @@ static uint64_t refreshes_done(const struct pim_dram_check *check, const struct 
     return (rank->all * banks + rank->single) / (banks / refreshes);
 }
 
-/* The k-th refresh is due at k x interval; it may be late by one interval and those that may be postponed. */
-static uint64_t late_cycle(const struct pim_dram_check *check, const struct checked_rank *rank)
+/* The k-th refresh of a rank is due so much before k x interval: staggered ranks take turns. */
+static uint64_t lead(const struct pim_dram_check *check, uint32_t rank)
 {
-    return (refreshes_done(check, rank) + check->policy.postpone + 2) * refresh_interval(check);
+    const uint32_t ranks = pim_dram_ranks(&check->specification.organization);
+    return check->policy.stagger ? refresh_interval(check) / ranks * (ranks - 1 - rank) : 0;
+}
+
+/* A refresh may be late by one interval and those that may be postponed. */
+static uint64_t late_cycle(const struct pim_dram_check *check, const struct checked_channel *channel,
+                           uint32_t rank)
+{
+    const uint64_t next = refreshes_done(check, &channel->rank[rank]) + 1;
+    return (next + 1 + check->policy.postpone) * refresh_interval(check) - lead(check, rank);
 }
 
 /* Reports ranks of a channel that are late at the cycle of `command`, each once. */
@@ -523,7 +532,7 @@ static void check_lateness(struct pim_dram_check *check, struct checked_channel 
         struct checked_rank *rank = &channel->rank[i];
         if (rank->late)
             continue;
-        uint64_t late = late_cycle(check, rank);
+        uint64_t late = late_cycle(check, channel, i);
         if (command->cycle >= late) {
             struct pim_dram_logged place = *command;
             place.rank = i;
@@ -544,8 +553,9 @@ static void check_earliness(struct pim_dram_check *check, const struct checked_c
         ahead *= refreshes_of_rank(check);
     const bool refreshes = command->command == PIM_DRAM_REF || command->command == PIM_DRAM_REFPB ||
                            command->command == PIM_DRAM_REFSB;
+    const uint64_t due = (command->cycle + lead(check, place->rank)) / refresh_interval(check);
     if (check->policy.refresh && refreshes &&
-        refreshes_done(check, &channel->rank[place->rank]) > command->cycle / refresh_interval(check) + ahead)
+        refreshes_done(check, &channel->rank[place->rank]) > due + ahead)
         violate(check, command, "more than 8 refreshes of the rank ahead of their time", NULL, 0);
 }
 

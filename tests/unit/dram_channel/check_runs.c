@@ -80,7 +80,7 @@ uint64_t check_runs(size_t preset_index, unsigned rounds, size_t requests, uint6
         struct outcome outcome;
         struct pim_error error = {PIM_OK, ""};
         random_settings(&settings, &random);
-        const char *all[14] = {NULL};
+        const char *all[16] = {NULL};
         size_t n = 0;
         while (round > 0 && settings.list[n])
             all[n] = settings.list[n], n++;
@@ -90,7 +90,11 @@ uint64_t check_runs(size_t preset_index, unsigned rounds, size_t requests, uint6
         if (extra && !(round % 4 == 1 && strncmp(preset, "ddr", 3) == 0)) /* DDR has no REFpb */
             all[n++] = extra;
         if (round % 3 == 2)
-            all[n] = "dram.maintenance=rank";
+            all[n++] = "dram.maintenance=rank";
+        if (round % 4 == 2) {
+            all[n++] = "dram.refresh_stagger=true";
+            all[n] = "dram.refresh_pull_in=8";
+        }
         configure(&configuration, preset, all);
         struct access *list = random_list(&random, &configuration, requests, 0.05 + pim_random_unit(&random));
         serve(&outcome, &configuration, list, requests, true);

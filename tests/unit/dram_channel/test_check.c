@@ -409,6 +409,42 @@ START_TEST(refreshes_of_the_whole_log)
 }
 END_TEST
 
+/* Two staggered ranks: rank 0 owes its first refresh half an interval before rank 1. `count` REFs to a rank,
+ * the last one in `cycle`. */
+static const struct {
+    uint32_t rank;
+    uint64_t cycle, count;
+    const char *rule;
+    unsigned hits;
+} staggered[] = {
+    {0, 4682 + 9364 - 1, 1, "overdue", 0},
+    {0, 4682 + 9364, 1, "overdue", 1},
+    {0, 4682, 9, "ahead", 0},
+    {0, 4681, 9, "ahead", 1},
+    {1, 9364, 9, "ahead", 0},
+    {1, 9363, 9, "ahead", 1},
+};
+
+START_TEST(staggered_refreshes)
+{
+    static const char *const settings[] = {"dram.ranks=2", "dram.refresh_stagger=true", NULL};
+    struct pim_dram_configuration configuration;
+    struct found found = {staggered[_i].rule, NULL, 0};
+    struct pim_error error = {PIM_OK, ""};
+    configure(&configuration, "ddr4_2400r", settings);
+    struct pim_dram_check *check =
+        pim_dram_check_create(&configuration.specification, &configuration.policy, look_for_part, &found);
+    ck_assert_ptr_nonnull(check);
+    for (uint64_t i = 1; i <= staggered[_i].count; i++) {
+        const uint64_t cycle = staggered[_i].cycle - 433 * (staggered[_i].count - i);
+        const struct pim_dram_logged command = {cycle, PIM_DRAM_REF, 0, staggered[_i].rank, -1, -1, -1, -1};
+        ck_assert(pim_dram_check_command(check, &command, &error) == PIM_OK);
+    }
+    ck_assert_msg(found.hits == staggered[_i].hits, "case %d: %u times", _i, found.hits);
+    pim_dram_check_destroy(check);
+}
+END_TEST
+
 START_TEST(runs_violate_nothing)
 {
     const int which = PIM_CASE(_i);
@@ -571,6 +607,7 @@ Suite *suite_channel_check(void)
     tcase_add_loop_test(cases, other_mistakes_are_found, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_loop_test(cases, mistakes_of_the_clock_are_found, 0, sizeof clocked / sizeof clocked[0]);
     tcase_add_loop_test(cases, refreshes_of_the_whole_log, 0, sizeof refreshes / sizeof refreshes[0]);
+    tcase_add_loop_test(cases, staggered_refreshes, 0, sizeof staggered / sizeof staggered[0]);
     tcase_add_loop_test(cases, runs_violate_nothing, 0, PIM_CASES(presets));
     tcase_add_loop_test(cases, skipping_idle_time_changes_nothing, 0, sizeof idle / sizeof idle[0]);
     tcase_add_loop_test(cases, stream_bandwidth, 0, PIM_CASES(sizeof streams / sizeof streams[0]));
