@@ -64,6 +64,9 @@ static void put_move(struct pim_json *json, const struct bitserial_task *task,
     dram_put_energy(json, &cost->energy);
 }
 
+static const char no_reram_energy[] =
+    "crossbars have times of their steps and no energy: multiply the steps with that of your cells";
+
 static void put_reram(struct pim_json *json, const struct bitserial_task *task,
                       const struct bitserial_outcome *outcome)
 {
@@ -82,6 +85,9 @@ static void put_reram(struct pim_json *json, const struct bitserial_task *task,
     pim_json_put_count(json, "search", outcome->searches);
     pim_json_end(json);
     pim_json_put_null(json, "energy_pj");
+    pim_json_begin_object(json, "energy_reasons");
+    pim_json_put_text(json, "total", no_reram_energy);
+    pim_json_end(json);
 }
 
 static enum pim_status write_json(const struct bitserial_task *task, const struct bitserial_outcome *outcome,
@@ -161,7 +167,7 @@ static void print_reram(FILE *file, const struct bitserial_task *task,
         fprintf(file, "reram: %s of %" PRIu32 " bits: ", operation_text(task), task->request.operation.bits);
     fprintf(file, "%.6g ns\nsteps: NOR %" PRIu64 ", set %" PRIu64 ", reset %" PRIu64 ", search %" PRIu64 "\n",
             outcome->nanoseconds, outcome->nors, outcome->sets, outcome->resets, outcome->searches);
-    fputs("energy: n/a\n", file);
+    fprintf(file, "energy: n/a\n  total n/a: %s\n", no_reram_energy);
 }
 
 enum pim_status bitserial_report_write(const struct bitserial_task *task,

@@ -143,13 +143,16 @@ static enum pim_status check_dependences(const struct dram_options *options, str
     bool pattern = options->pattern, mixed = pattern && stream->pattern == DRAM_MIXED;
     bool strided = pattern && stream->pattern == DRAM_STRIDED, window = tensor->extents;
     bool run = !options->check;
+    bool drawn = mixed || (pattern && stream->pattern == DRAM_RANDOM) ||
+                 (pattern && stream->reads > 0 && stream->reads < 1);
     const struct dependence dependences[] = {
         {stream->count != NO_NUMBER, pattern, "count", "--pattern"},
         {stream->stride != NO_NUMBER, strided, "stride", "--pattern strided"},
         {!isnan(stream->locality), mixed, "locality", "--pattern mixed"},
         {!isnan(stream->reads), pattern, "read-share", "--pattern"},
         {!isnan(stream->rate), pattern, "rate", "--pattern"},
-        {stream->seed != NO_NUMBER, pattern, "seed", "--pattern"},
+        {stream->seed != NO_NUMBER, drawn, "seed",
+         "--pattern random or mixed, or of a --read-share between 0 and 1"},
         {tensor->window, window, "window", "--tensor"},
         {tensor->layout != NOT_GIVEN, window, "layout", "--tensor"},
         {tensor->group != NO_NUMBER, window, "group", "--tensor"},

@@ -16,12 +16,12 @@ enum pim_status tasks_check_effects(const struct request *request, struct pim_er
          "--switching saf: in path_hold the directions of a link always exclude each other"},
         {request->options.router_delay_ns > 0, saf, "router-delay", "--switching saf"},
         {request->router_packets > 0, saf && !ideal, "router-packets", "--switching saf without --ideal"},
-        {request->arbiter != TASKS_NOT_GIVEN, !saf || !(ideal || table), "arbiter",
-         "packets that compete: in saf they do not with --ideal, and with --routing table the table decides"},
+        {request->arbiter != TASKS_NOT_GIVEN, !ideal && !(saf && table), "arbiter",
+         "packets that compete: with --ideal they do not, and in saf with --routing table the table decides"},
         {!isnan(request->detour), adaptive && !ideal, "detour", detours},
         {request->slack != TASKS_NO_NUMBER, adaptive && !ideal, "slack", detours},
         {request->count != TASKS_NOT_GIVEN, adaptive && !ideal, "count", detours},
-        {request->tie_break != TASKS_NOT_GIVEN, adaptive, "tie-break", "--routing adaptive"},
+        {request->tie_break != TASKS_NOT_GIVEN, adaptive && !ideal, "tie-break", detours},
         {request->seed != TASKS_NO_NUMBER, request->perturb_percent > 0, "seed", "--perturb"},
     };
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++)
