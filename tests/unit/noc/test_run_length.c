@@ -203,6 +203,32 @@ START_TEST(worms_that_cross)
 }
 END_TEST
 
+/* Two runs behind one another in one virtual channel, held up in the middle router by the worm of its own
+ * terminal until both are in its buffer, and a single flit that crosses them there. While the last flits of
+ * the first run leave, more flits wait behind them than a flit needs that passes beside a stream: it must see
+ * that the stream ends all the same. */
+START_TEST(run_behind_a_run)
+{
+    struct pim_noc_configuration configuration;
+    pim_noc_configuration_initialize(&configuration);
+    configuration.width = configuration.height = 3;
+    configuration.virtual_channels = 1;
+    configuration.buffer_flits = 16;
+    for (uint64_t crossing = 0; crossing < 64; crossing++) {
+        struct list list = {0};
+        char what[64];
+        (void)snprintf(what, sizeof what, "two runs of %d flits, a flit in cycle %u", 9 + _i,
+                       (unsigned)crossing);
+        list_add(&list, 0, 4, 5, 30);
+        list_add(&list, 0, 3, 5, (uint64_t)(9 + _i));
+        list_add(&list, 0, 3, 5, 30);
+        list_add(&list, crossing, 1, 7, 1);
+        expect_equal_runs(configuration, &list, what);
+        list_free(&list);
+    }
+}
+END_TEST
+
 static void pass(struct pim_kernel *kernel, void *context)
 {
     (void)kernel;
@@ -286,6 +312,7 @@ Suite *run_length_suite(void)
     tcase_add_loop_test(tests, random_worms, 0, PIM_CASES(CASES));
     tcase_add_loop_test(tests, rings_of_neighbours, 0, PIM_CASES(RINGS));
     tcase_add_loop_test(tests, worms_that_cross, 0, PIM_CASES(CROSSINGS));
+    tcase_add_loop_test(tests, run_behind_a_run, 0, 5);
     tcase_add_loop_test(tests, short_packets, 0, PIM_CASES(SHORT));
     tcase_add_loop_test(tests, large_mesh, 0, 4);
     tcase_add_loop_test(tests, links_agree_meanwhile, 0, PIM_CASES(LINKS));
