@@ -264,6 +264,18 @@ static void bench_rings(uint32_t link_bits, bool general, unsigned kinds, uint32
     print_line(name, &fast, &slow);
 }
 
+/* The same packets on both kinds of routers. */
+static void bench_both(const struct load *loads, size_t count, uint64_t scale)
+{
+    for (unsigned slow = 0; slow < 2; slow++)
+        for (size_t i = 0; i < count; i++) {
+            struct load load = loads[i];
+            load.general = slow;
+            load.cycles /= slow + 1;
+            bench_uniform(load, scale);
+        }
+}
+
 static void bench_all(uint64_t scale)
 {
     static const struct load plain[] = {
@@ -304,20 +316,8 @@ static void bench_all(uint64_t scale)
         bench_rings(0, false, COLUMNS, flits, (uint32_t)scale);
     bench_rings(0, false, ROWS, 500, (uint32_t)scale);
     bench_rings(0, false, COLUMNS | ROWS, 500, (uint32_t)scale);
-    for (unsigned slow = 0; slow < 2; slow++) /* the same packets on both */
-        for (size_t i = 0; i < sizeof routed / sizeof *routed; i++) {
-            struct load load = routed[i];
-            load.general = slow;
-            load.cycles /= slow + 1;
-            bench_uniform(load, scale);
-        }
-    for (unsigned slow = 0; slow < 2; slow++)
-        for (size_t i = 0; i < sizeof by_sets / sizeof *by_sets; i++) {
-            struct load load = by_sets[i];
-            load.general = slow;
-            load.cycles /= slow + 1;
-            bench_uniform(load, scale);
-        }
+    bench_both(routed, sizeof routed / sizeof *routed, scale);
+    bench_both(by_sets, sizeof by_sets / sizeof *by_sets, scale);
     for (size_t i = 0; i < sizeof general / sizeof *general; i++)
         bench_uniform(general[i], scale);
     bench_rings(0, true, COLUMNS, 500, (uint32_t)scale);

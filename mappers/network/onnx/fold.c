@@ -431,72 +431,73 @@ static bool fold_by_conversion(struct pim_onnx_importer *i)
     return true;
 }
 
+static const struct {
+    const char *operation;
+    void (*fold)(struct pim_onnx_importer *i);
+} folds[] = {
+    {"EyeLike", fold_eye},
+    {"HannWindow", fold_window},
+    {"HammingWindow", fold_window},
+    {"BlackmanWindow", fold_window},
+    {"MelWeightMatrix", fold_window},
+    {"Shape", fold_shape},
+    {"Size", fold_size},
+    {"Constant", fold_constant},
+    {"ConstantOfShape", fold_constant_of_shape},
+    {"Range", pim_fold_range},
+    {"Cast", fold_cast},
+    {"Identity", fold_identity},
+    {"Dropout", fold_identity},
+    {"DequantizeLinear", fold_identity},
+    {"QuantizeLinear", fold_identity},
+    {"Reshape", fold_new_shape},
+    {"Flatten", fold_new_shape},
+    {"Squeeze", fold_new_shape},
+    {"Unsqueeze", fold_new_shape},
+    {"Transpose", fold_transpose},
+    {"Expand", fold_expand},
+    {"Slice", fold_slice},
+    {"Gather", fold_gather},
+    {"Concat", fold_concat},
+    {"ReduceProd", pim_fold_reduction},
+    {"ReduceSum", pim_fold_reduction},
+    {"ReduceMax", pim_fold_reduction},
+    {"ReduceMin", pim_fold_reduction},
+    {"NonZero", pim_fold_non_zero},
+    {"Where", pim_fold_where},
+    {"Add", pim_fold_binary},
+    {"Sub", pim_fold_binary},
+    {"Mul", pim_fold_binary},
+    {"Div", pim_fold_binary},
+    {"Mod", pim_fold_binary},
+    {"Pow", pim_fold_binary},
+    {"Min", pim_fold_binary},
+    {"Max", pim_fold_binary},
+    {"Equal", pim_fold_binary},
+    {"Greater", pim_fold_binary},
+    {"Less", pim_fold_binary},
+    {"GreaterOrEqual", pim_fold_binary},
+    {"LessOrEqual", pim_fold_binary},
+    {"Xor", pim_fold_binary},
+    {"And", pim_fold_binary},
+    {"Or", pim_fold_binary},
+    {"Not", pim_fold_unary},
+    {"Neg", pim_fold_unary},
+    {"Abs", pim_fold_unary},
+    {"Sqrt", pim_fold_unary},
+    {"Floor", pim_fold_unary},
+    {"Ceil", pim_fold_unary},
+    {"Round", pim_fold_unary},
+};
+
 bool pim_onnx_fold(struct pim_onnx_importer *i)
 {
-    static const struct {
-        const char *operation;
-        void (*fold)(struct pim_onnx_importer *i);
-    } table[] = {
-        {"EyeLike", fold_eye},
-        {"HannWindow", fold_window},
-        {"HammingWindow", fold_window},
-        {"BlackmanWindow", fold_window},
-        {"MelWeightMatrix", fold_window},
-        {"Shape", fold_shape},
-        {"Size", fold_size},
-        {"Constant", fold_constant},
-        {"ConstantOfShape", fold_constant_of_shape},
-        {"Range", pim_fold_range},
-        {"Cast", fold_cast},
-        {"Identity", fold_identity},
-        {"Dropout", fold_identity},
-        {"DequantizeLinear", fold_identity},
-        {"QuantizeLinear", fold_identity},
-        {"Reshape", fold_new_shape},
-        {"Flatten", fold_new_shape},
-        {"Squeeze", fold_new_shape},
-        {"Unsqueeze", fold_new_shape},
-        {"Transpose", fold_transpose},
-        {"Expand", fold_expand},
-        {"Slice", fold_slice},
-        {"Gather", fold_gather},
-        {"Concat", fold_concat},
-        {"ReduceProd", pim_fold_reduction},
-        {"ReduceSum", pim_fold_reduction},
-        {"ReduceMax", pim_fold_reduction},
-        {"ReduceMin", pim_fold_reduction},
-        {"NonZero", pim_fold_non_zero},
-        {"Where", pim_fold_where},
-        {"Add", pim_fold_binary},
-        {"Sub", pim_fold_binary},
-        {"Mul", pim_fold_binary},
-        {"Div", pim_fold_binary},
-        {"Mod", pim_fold_binary},
-        {"Pow", pim_fold_binary},
-        {"Min", pim_fold_binary},
-        {"Max", pim_fold_binary},
-        {"Equal", pim_fold_binary},
-        {"Greater", pim_fold_binary},
-        {"Less", pim_fold_binary},
-        {"GreaterOrEqual", pim_fold_binary},
-        {"LessOrEqual", pim_fold_binary},
-        {"Xor", pim_fold_binary},
-        {"And", pim_fold_binary},
-        {"Or", pim_fold_binary},
-        {"Not", pim_fold_unary},
-        {"Neg", pim_fold_unary},
-        {"Abs", pim_fold_unary},
-        {"Sqrt", pim_fold_unary},
-        {"Floor", pim_fold_unary},
-        {"Ceil", pim_fold_unary},
-        {"Round", pim_fold_unary},
-    };
-    for (size_t t = 0; t < sizeof table / sizeof *table; t++) {
-        if (pim_onnx_is_standard(i) && strcmp(i->node->op_type, table[t].operation) == 0 &&
+    for (size_t t = 0; t < sizeof folds / sizeof *folds; t++) {
+        if (pim_onnx_is_standard(i) && strcmp(i->node->op_type, folds[t].operation) == 0 &&
             !repeats_weights(i)) {
-            if (table[t].fold == pim_fold_binary && i->node->n_input != 2)
+            if (folds[t].fold == pim_fold_binary && i->node->n_input != 2)
                 break;
-            table[t].fold(i);
+            folds[t].fold(i);
             return true;
         }
     }

@@ -86,82 +86,105 @@ static void fuse(const struct flow *flow, uint32_t layer, enum pim_vector vector
         flow->operation[layer].vector = vector;
 }
 
+static void build_activation(const struct flow *flow, uint32_t layer, const uint32_t *readers,
+                             struct flow_operation *operation)
+{
+    const enum pim_activation activation = flow->graph->layers[layer].attributes.activation;
+    operation->kind = fusible(flow, layer, readers) ? FLOW_FUSED : FLOW_VECTOR;
+    operation->vector = activation == PIM_ACTIVATION_GELU      ? PIM_VECTOR_GELU
+                        : activation == PIM_ACTIVATION_SIGMOID ? PIM_VECTOR_SIGMOID
+                        : activation == PIM_ACTIVATION_TANH    ? PIM_VECTOR_TANH
+                                                               : PIM_VECTOR_RELU;
+    if (operation->kind == FLOW_FUSED)
+        fuse(flow, layer, operation->vector);
+}
+
+static void build_normalization(const struct flow *flow, uint32_t layer, const uint32_t *readers,
+                                struct flow_operation *operation)
+{
+    const struct pim_layer *l = &flow->graph->layers[layer];
+    operation->vector = PIM_VECTOR_MULTIPLY;
+    if (l->attributes.normalization.kind == PIM_NORMALIZATION_BATCH) {
+        operation->kind = fusible(flow, layer, readers) ? FLOW_FUSED : FLOW_VECTOR;
+        return;
+    }
+    operation->reach = FLOW_NEAR;
+    operation->taps = 5;
+    if (l->attributes.normalization.kind == PIM_NORMALIZATION_LAYER) {
+        operation->vector = PIM_VECTOR_LAYERNORM;
+        operation->reach = FLOW_CHANNELS;
+        operation->group = operation->dimension[1];
+    }
+}
+
+static enum pim_status build_pooling(const struct flow *flow, uint32_t layer,
+                                     struct flow_operation *operation, struct pim_error *error)
+{
+    const struct pim_layer *l = &flow->graph->layers[layer];
+    const uint32_t *input = flow->operation[l->input[0]].dimension;
+    if (l->attributes.pooling.kind == PIM_POOLING_NORM)
+        return flow_refuse(flow, layer, "it pools by a norm", error);
+    operation->vector =
+        l->attributes.pooling.kind == PIM_POOLING_MAXIMUM ? PIM_VECTOR_MAXIMUM : PIM_VECTOR_AVERAGE;
+    operation->reach = l->attributes.pooling.global ? FLOW_PLANE : FLOW_WINDOW;
+    if (operation->reach == FLOW_WINDOW)
+        set_window(operation, &l->attributes.pooling.sliding, input);
+    operation->taps = operation->reach == FLOW_PLANE
+                          ? input[2] * input[3]
+                          : operation->conv.kernel_height * operation->conv.kernel_width;
+    return PIM_OK;
+}
+
+static enum pim_status build_reshape(const struct flow *flow, uint32_t layer,
+                                     struct flow_operation *operation, struct pim_error *error)
+{
+    const struct pim_layer *l = &flow->graph->layers[layer];
+    const uint32_t *input = flow->operation[l->input[0]].dimension, *output = operation->dimension;
+    if (l->output.rank > 2 || flow->graph->layers[l->input[0]].output.rank < 4)
+        return tokens_build(flow, layer, operation, error);
+    operation->kind = FLOW_FLATTEN;
+    return output[0] == input[0] && output[2] == 1 && output[3] == 1 &&
+                   output[1] == (uint64_t)input[1] * input[2] * input[3]
+               ? PIM_OK
+               : flow_refuse(flow, layer, "it is no flattening", error);
+}
+
 static enum pim_status build_other(const struct flow *flow, uint32_t layer, const uint32_t *readers,
                                    struct flow_operation *operation, struct pim_error *error)
 {
     const struct pim_layer *l = &flow->graph->layers[layer];
-    if (l->operation == PIM_OPERATOR_INPUT) {
-        operation->kind = FLOW_INPUT;
-        return PIM_OK;
-    }
-    if (l->operation == PIM_OPERATOR_PARAMETER) {
+    if (l->operation == PIM_OPERATOR_INPUT || l->operation == PIM_OPERATOR_PARAMETER) {
         operation->kind = FLOW_INPUT;
         return PIM_OK;
     }
     if (l->inputs == 0)
         return flow_refuse(flow, layer, "it is a tensor of its own", error);
-    const uint32_t *input = flow->operation[l->input[0]].dimension;
+    const bool same = memcmp(flow->operation[l->input[0]].dimension, operation->dimension,
+                             sizeof operation->dimension) == 0;
     operation->kind = FLOW_VECTOR;
     operation->taps = l->inputs;
     switch ((int)l->operation) {
     case PIM_OPERATOR_ACTIVATION:
-        operation->kind = fusible(flow, layer, readers) ? FLOW_FUSED : FLOW_VECTOR;
-        operation->vector = l->attributes.activation == PIM_ACTIVATION_GELU      ? PIM_VECTOR_GELU
-                            : l->attributes.activation == PIM_ACTIVATION_SIGMOID ? PIM_VECTOR_SIGMOID
-                            : l->attributes.activation == PIM_ACTIVATION_TANH    ? PIM_VECTOR_TANH
-                                                                                 : PIM_VECTOR_RELU;
-        if (operation->kind == FLOW_FUSED)
-            fuse(flow, layer, operation->vector);
+        build_activation(flow, layer, readers, operation);
         return PIM_OK;
     case PIM_OPERATOR_NORMALIZATION:
-        operation->vector = PIM_VECTOR_MULTIPLY;
-        if (l->attributes.normalization.kind == PIM_NORMALIZATION_BATCH) {
-            operation->kind = fusible(flow, layer, readers) ? FLOW_FUSED : FLOW_VECTOR;
-            return PIM_OK;
-        }
-        operation->reach = FLOW_NEAR;
-        operation->taps = 5;
-        if (l->attributes.normalization.kind == PIM_NORMALIZATION_LAYER) {
-            operation->vector = PIM_VECTOR_LAYERNORM;
-            operation->reach = FLOW_CHANNELS;
-            operation->group = operation->dimension[1];
-        }
+        build_normalization(flow, layer, readers, operation);
         return PIM_OK;
     case PIM_OPERATOR_SOFTMAX:
         operation->vector = PIM_VECTOR_SOFTMAX;
         operation->reach = FLOW_CHANNELS;
         operation->group = l->output.dimension[l->output.rank - 1];
-        return operation->dimension[1] % operation->group == 0 &&
-                       memcmp(input, operation->dimension, sizeof operation->dimension) == 0
+        return operation->dimension[1] % operation->group == 0 && same
                    ? PIM_OK
                    : flow_refuse(flow, layer, "it is not along channels", error);
     case PIM_OPERATOR_POOLING:
-        if (l->attributes.pooling.kind == PIM_POOLING_NORM)
-            return flow_refuse(flow, layer, "it pools by a norm", error);
-        operation->vector =
-            l->attributes.pooling.kind == PIM_POOLING_MAXIMUM ? PIM_VECTOR_MAXIMUM : PIM_VECTOR_AVERAGE;
-        operation->reach = l->attributes.pooling.global ? FLOW_PLANE : FLOW_WINDOW;
-        if (operation->reach == FLOW_WINDOW)
-            set_window(operation, &l->attributes.pooling.sliding, input);
-        operation->taps = operation->reach == FLOW_PLANE
-                              ? input[2] * input[3]
-                              : operation->conv.kernel_height * operation->conv.kernel_width;
-        return PIM_OK;
+        return build_pooling(flow, layer, operation, error);
     case PIM_OPERATOR_ELEMENTWISE:
         operation->vector =
             l->attributes.elementwise == PIM_ELEMENTWISE_MULTIPLY ? PIM_VECTOR_MULTIPLY : PIM_VECTOR_ADD;
-        return memcmp(input, operation->dimension, sizeof operation->dimension) == 0
-                   ? PIM_OK
-                   : flow_refuse(flow, layer, "its first operand is broadcast", error);
+        return same ? PIM_OK : flow_refuse(flow, layer, "its first operand is broadcast", error);
     case PIM_OPERATOR_RESHAPE:
-        if (l->output.rank > 2 || flow->graph->layers[l->input[0]].output.rank < 4)
-            return tokens_build(flow, layer, operation, error);
-        operation->kind = FLOW_FLATTEN;
-        return operation->dimension[0] == input[0] && operation->dimension[2] == 1 &&
-                       operation->dimension[3] == 1 &&
-                       (uint64_t)operation->dimension[1] == (uint64_t)input[1] * input[2] * input[3]
-                   ? PIM_OK
-                   : flow_refuse(flow, layer, "it is no flattening", error);
+        return build_reshape(flow, layer, operation, error);
     default:
         return tokens_build(flow, layer, operation, error);
     }
