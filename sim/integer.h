@@ -39,6 +39,12 @@ static inline uint64_t pim_divide_up(uint64_t a, uint64_t b)
     return a / b + (a % b != 0);
 }
 
+static inline uint32_t pim_divide_up32(uint32_t a, uint32_t b)
+{
+    assert(b != 0);
+    return a / b + (a % b != 0);
+}
+
 /* floor(log2(value)); `value` must not be 0. */
 static inline unsigned pim_log2_floor(uint64_t value)
 {

@@ -9,6 +9,9 @@
 #include "mappers/allspark/candidates.h"
 #include "mappers/allspark/sharing.h"
 
+#include "sim/arena.h"
+#include "sim/integer.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -22,11 +25,6 @@ struct collection {
     struct pim_allspark_partition whole; /* the copy that others reuse; u is 0: there is none */
     struct pim_error *error;
 };
-
-static uint32_t ceil_divide(uint32_t a, uint32_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 /* Longest side of a sub-array: the longer side of the array, since sub-arrays may be turned. */
 static uint32_t longest(const struct pim_allspark_plan *plan)
@@ -50,22 +48,15 @@ static enum pim_status append(struct collection *collection, const struct pim_sc
                               const struct pim_allspark_partition *partition, uint32_t count)
 {
     struct pim_candidates *candidates = collection->candidates;
-    if (candidates->count == candidates->capacity) {
-        candidates->capacity = candidates->capacity ? 2 * candidates->capacity : 64;
-        void *items = realloc(candidates->items, candidates->capacity * sizeof *candidates->items);
-        if (!items)
-            return no_memory(collection);
-        candidates->items = items;
-    }
-    while (candidates->partitions + count > candidates->partition_capacity) {
-        candidates->partition_capacity =
-            candidates->partition_capacity ? 2 * candidates->partition_capacity : 64;
-        void *partitions =
-            realloc(candidates->partition, candidates->partition_capacity * sizeof *candidates->partition);
-        if (!partitions)
-            return no_memory(collection);
-        candidates->partition = partitions;
-    }
+    struct pim_candidate *items = pim_array_grow(candidates->items, &candidates->capacity,
+                                                 (size_t)candidates->count + 1, sizeof *items);
+    candidates->items = items ? items : candidates->items;
+    struct pim_allspark_partition *partitions =
+        pim_array_grow(candidates->partition, &candidates->partition_capacity,
+                       (size_t)candidates->partitions + count, sizeof *partitions);
+    candidates->partition = partitions ? partitions : candidates->partition;
+    if (!items || !partitions)
+        return no_memory(collection);
     candidates->items[candidates->count++] = (struct pim_candidate){candidates->partitions, count};
     for (uint32_t i = 0; i < count; i++)
         candidates->partition[candidates->partitions++] = partition[i];
@@ -92,12 +83,6 @@ static bool set_partition(const struct collection *collection, uint32_t u, uint3
     return part->layout.count != 0;
 }
 
-/* Branches of a temporal layer. */
-static uint32_t capacity_of(const struct pim_allspark_partition *part)
-{
-    return part->layout.count * part->slots;
-}
-
 /* Cycles of one layer over all blocks. Fails with the reason, a product without a tile. */
 static enum pim_status estimate(struct collection *collection, const struct pim_allspark_partition *part,
                                 uint64_t *cycles)
@@ -117,7 +102,7 @@ static enum pim_status cost_of(struct collection *collection, struct pim_allspar
 {
     struct pim_emitter *emitter = &collection->emitter;
     uint64_t pool_layer = 0, pool_once = 0;
-    pim_partition_memory(part, capacity_of(part) >= part->branches);
+    pim_partition_memory(part, pim_layer_capacity(part) >= part->branches);
     emitter->part = part;
     emitter->status = PIM_OK;
     pim_estimate_head(emitter, head, &pool_layer, &pool_once);
@@ -127,7 +112,7 @@ static enum pim_status cost_of(struct collection *collection, struct pim_allspar
                                             .layer_bytes = part->batch * part->layer_bytes,
                                             .once_bytes = part->batch * part->sum_bytes,
                                             .scratch_bytes = part->scratch_bytes,
-                                            .capacity = capacity_of(part),
+                                            .capacity = pim_layer_capacity(part),
                                             .provides = (head ? PIM_SCHEDULE_HEAD : 0u) |
                                                         (part->reused ? PIM_SCHEDULE_WHOLE : 0u),
                                             .needs = part->reuses ? PIM_SCHEDULE_WHOLE : 0};
@@ -138,7 +123,7 @@ static enum pim_status cost_of(struct collection *collection, struct pim_allspar
 static enum pim_status add_partition(struct collection *collection, struct pim_allspark_partition *part,
                                      uint64_t cycles)
 {
-    bool last = part->classes > 0, alone = capacity_of(part) >= part->branches;
+    bool last = part->classes > 0, alone = pim_layer_capacity(part) >= part->branches;
     for (int head = last ? 1 : 0; head >= (last && alone ? 1 : 0); head--) {
         struct pim_schedule_candidate cost;
         enum pim_status status = cost_of(collection, part, head != 0, cycles, &cost);
@@ -227,7 +212,7 @@ static uint32_t more_row_blocks(const struct collection *collection, uint32_t u,
     if (shape_of(collection)->work == PIM_ALLSPARK_PROJECTIONS ||
         !set_partition(collection, u, v, u, 1, row_blocks, &part))
         return 0;
-    pim_partition_memory(&part, capacity_of(&part) >= part.branches);
+    pim_partition_memory(&part, pim_layer_capacity(&part) >= part.branches);
     bool most = 2 * pim_scores_bytes(&part) > part.activity_bytes;
     uint32_t next = 4 * row_blocks;
     return most && next <= PIM_ROW_BLOCKS && next <= pim_stage_tokens(&part, 0) ? next : 0;
@@ -274,7 +259,7 @@ static enum pim_status add_whole(struct collection *collection)
 /* Whether `parts` nodes are of use for `work` pieces: with fewer nodes the largest part would be larger. */
 static bool useful(uint32_t work, uint32_t parts)
 {
-    return ceil_divide(work, ceil_divide(work, parts)) == parts;
+    return pim_divide_up32(work, pim_divide_up32(work, parts)) == parts;
 }
 
 static enum pim_status add_all(struct collection *collection)
@@ -300,9 +285,9 @@ static enum pim_status add_all(struct collection *collection)
    in section VI-A). */
 static uint32_t line(const struct pim_allspark_plan *plan, uint32_t work, uint32_t least)
 {
-    uint32_t chunks = ceil_divide(work, least);
+    uint32_t chunks = pim_divide_up32(work, least);
     uint32_t nodes = chunks < longest(plan) ? chunks : longest(plan);
-    return ceil_divide(work, ceil_divide(work, nodes));
+    return pim_divide_up32(work, pim_divide_up32(work, nodes));
 }
 
 /* The list of a stage: the user's, or the single partition of a baseline. */
@@ -335,7 +320,7 @@ static enum pim_status check_layers(const struct collection *collection,
             "stage %" PRIu32 ": partition %" PRIu32 ",%" PRIu32 " does not fit a branch of %" PRIu32
             " tokens and %" PRIu32 " heads: u from 1 to %" PRIu32 " and v from 1 to %" PRIu32 " are possible",
             collection->index + 1, u, v, shape->tokens, shape->heads, shape->tokens, shape->heads);
-    uint32_t most = ceil_divide(shape->tokens, u);
+    uint32_t most = pim_divide_up32(shape->tokens, u);
     if (layers->row_blocks > most)
         return pim_fail(collection->error, PIM_BAD_INPUT,
                         "stage %" PRIu32 ": %" PRIu32
@@ -356,7 +341,7 @@ static enum pim_status fill_layers(const struct collection *collection,
 {
     uint32_t left = parts[0].branches;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t capacity = capacity_of(&parts[i]);
+        uint64_t capacity = pim_layer_capacity(&parts[i]);
         uint64_t layers = list[i].layers ? list[i].layers : (left + capacity - 1) / capacity;
         if (layers == 0 || (layers - 1) * capacity >= left)
             return pim_fail(collection->error, PIM_BAD_INPUT,

@@ -15,9 +15,9 @@ struct pim_candidate {
 
 struct pim_candidates {
     struct pim_candidate *items; /* in the order of the schedule's candidates */
-    uint32_t count, capacity;
+    uint32_t count, partitions;
     struct pim_allspark_partition *partition;
-    uint32_t partitions, partition_capacity;
+    size_t capacity, partition_capacity; /* of both lists */
 };
 
 /*

@@ -32,8 +32,7 @@ struct entry {
 static int compare(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
-    uint64_t capacity_a = (uint64_t)a->part.layout.count * a->part.slots,
-             capacity_b = (uint64_t)b->part.layout.count * b->part.slots;
+    uint32_t capacity_a = pim_layer_capacity(&a->part), capacity_b = pim_layer_capacity(&b->part);
     if (a->head != b->head)
         return a->head ? -1 : 1;
     if (capacity_a != capacity_b)

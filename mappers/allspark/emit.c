@@ -72,7 +72,7 @@ uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32
 
 uint32_t pim_branches_of_layer(const struct pim_allspark_partition *part, uint32_t layer)
 {
-    uint32_t capacity = part->layout.count * part->slots;
+    uint32_t capacity = pim_layer_capacity(part);
     uint32_t before = layer * capacity;
     return part->layer_branches - before < capacity ? part->layer_branches - before : capacity;
 }

@@ -110,6 +110,12 @@ uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, en
                          uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count, uint64_t after);
 /* One piece, from one place to another; the number of the store. */
 uint64_t pim_emit_copy(struct pim_emitter *emitter, uint64_t from, uint64_t to, uint64_t bytes);
+/* What that takes. */
+static inline uint64_t pim_estimate_copy(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    return 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, bytes, false) +
+           pim_estimate_stream(hardware, bytes, true);
+}
 uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows,
                          uint64_t elements, uint64_t release, uint64_t after, uint64_t after2);
 
@@ -124,6 +130,10 @@ struct pim_message_end {
 uint64_t pim_emit_message(struct pim_emitter *emitter, struct pim_message_end end, uint64_t after);
 
 /* --- cyclic dataflows (rings.c) --- */
+
+/* A ring of this node's row of the group, or of `nodes` nodes of its column: without pieces yet. */
+struct pim_ring pim_ring_of_row(const struct pim_emitter *emitter, uint32_t tag);
+struct pim_ring pim_ring_of_column(const struct pim_emitter *emitter, uint32_t nodes, uint32_t tag);
 
 /* All rounds; or those before `until` that have not been written yet. */
 void pim_emit_ring(struct pim_emitter *emitter, const struct pim_ring *ring);

@@ -22,6 +22,12 @@ static inline uint64_t pim_even_begin(uint64_t total, uint64_t parts, uint64_t i
     return index * (total / parts) + (index < larger ? index : larger);
 }
 
+/* Branches of a full temporal layer. */
+static inline uint32_t pim_layer_capacity(const struct pim_allspark_partition *part)
+{
+    return part->layout.count * part->slots;
+}
+
 /* Channels and tokens of a node; row and column in the sub-array. */
 static inline uint32_t pim_stage_tokens(const struct pim_allspark_partition *part, uint32_t row)
 {
@@ -223,7 +229,7 @@ static inline uint64_t pim_pooled_parts(const struct pim_allspark_partition *par
    counts, so that a partition costs the same in every company. */
 static inline uint64_t pim_pooled_parts_at_most(const struct pim_allspark_partition *part)
 {
-    uint64_t capacity = (uint64_t)part->layout.count * part->slots;
+    uint64_t capacity = pim_layer_capacity(part);
     return (capacity < part->branches ? capacity : part->branches) * part->u;
 }
 
@@ -310,7 +316,7 @@ static inline uint32_t pim_stage_partition_of(const struct pim_allspark_stage *s
 {
     uint32_t slot = pim_stage_slot(stage, branch), index = pim_stage_partition_of_slot(stage, slot);
     const struct pim_allspark_partition *part = &stage->partition[index];
-    *layer = (slot - part->first_branch) / (part->layout.count * part->slots);
+    *layer = (slot - part->first_branch) / pim_layer_capacity(part);
     return index;
 }
 

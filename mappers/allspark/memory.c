@@ -240,20 +240,28 @@ static uint64_t lay_out_activity(const struct pim_allspark_partition *part, bool
     return pim_larger(pim_larger(attention, forward), pim_larger(merging, pooling));
 }
 
+/* Of the partitions before `partition`, for an image. */
+static uint64_t lasting_before(const struct pim_allspark_stage *stage, uint32_t partition)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < partition; i++)
+        bytes += stage->partition[i].layers * stage->partition[i].layer_bytes + stage->partition[i].sum_bytes;
+    return bytes;
+}
+
+uint64_t pim_stage_lasting(const struct pim_allspark_stage *stage)
+{
+    return lasting_before(stage, stage->partitions);
+}
+
 void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index, uint32_t image,
                           uint64_t base, struct pim_workspace *workspace)
 {
     const struct pim_allspark_partition *part = &stage->partition[index];
     bool alone = stage->layers == 1 && !pim_stage_collects(part);
-    uint64_t lasting = 0, cursor;
-    for (uint32_t i = 0; i < stage->partitions; i++)
-        lasting +=
-            stage->partition[i].layers * stage->partition[i].layer_bytes + stage->partition[i].sum_bytes;
     base += stage->workspace_offset;
-    cursor = base + image * lasting;
-    for (uint32_t i = 0; i < index; i++)
-        cursor +=
-            stage->partition[i].layers * stage->partition[i].layer_bytes + stage->partition[i].sum_bytes;
+    uint64_t lasting = pim_stage_lasting(stage),
+             cursor = base + image * lasting + lasting_before(stage, index);
     workspace->features_stride = features_bytes(part);
     workspace->inputs_stride = inputs_bytes(part);
     workspace->features = take(&cursor, part->layers * features_bytes(part));
@@ -309,7 +317,7 @@ void pim_stage_number(struct pim_allspark_stage *stage)
     uint32_t layer = 0, branch = 0;
     for (uint32_t i = 0; i < stage->partitions; i++) {
         struct pim_allspark_partition *part = &stage->partition[i];
-        uint64_t room = (uint64_t)part->layers * part->layout.count * part->slots;
+        uint64_t room = (uint64_t)part->layers * pim_layer_capacity(part);
         part->first_layer = layer;
         part->first_branch = branch;
         part->layer_branches = part->branches - branch < room ? part->branches - branch : (uint32_t)room;
@@ -331,14 +339,6 @@ void pim_stage_memory(struct pim_allspark_stage *stage)
         scratch = pim_larger(scratch, part->scratch_bytes);
     }
     stage->workspace_bytes = lasting + scratch;
-}
-
-uint64_t pim_stage_lasting(const struct pim_allspark_stage *stage)
-{
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < stage->partitions; i++)
-        bytes += stage->partition[i].layers * stage->partition[i].layer_bytes + stage->partition[i].sum_bytes;
-    return bytes;
 }
 
 uint64_t pim_stage_features_before(const struct pim_allspark_stage *stage, uint32_t partition)

@@ -5,6 +5,30 @@
  */
 #include "mappers/allspark/emitter.h"
 
+struct pim_ring pim_ring_of_row(const struct pim_emitter *emitter, uint32_t tag)
+{
+    const struct pim_place *place = &emitter->place;
+    uint32_t nodes = emitter->part->v;
+    return (struct pim_ring){.nodes = nodes,
+                             .index = place->column,
+                             .next = pim_place_unit(emitter, place->ring, (place->column + 1) % nodes),
+                             .previous =
+                                 pim_place_unit(emitter, place->ring, (place->column + nodes - 1) % nodes),
+                             .tag = tag};
+}
+
+struct pim_ring pim_ring_of_column(const struct pim_emitter *emitter, uint32_t nodes, uint32_t tag)
+{
+    const struct pim_place *place = &emitter->place;
+    uint32_t index = place->ring % nodes, top = place->ring - index;
+    return (struct pim_ring){.nodes = nodes,
+                             .index = index,
+                             .next = pim_place_unit(emitter, top + (index + 1) % nodes, place->column),
+                             .previous =
+                                 pim_place_unit(emitter, top + (index + nodes - 1) % nodes, place->column),
+                             .tag = tag};
+}
+
 static uint32_t wrap(uint32_t nodes, uint32_t index, uint32_t back)
 {
     return (index + nodes - back % nodes) % nodes;

@@ -103,20 +103,14 @@ static void make_ring(struct pim_emitter *emitter, struct piece piece, uint32_t 
                       struct pim_weight_pieces *pieces, struct pim_ring *ring)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    uint32_t own = emitter->place.ring % part->ring, top = emitter->place.ring - own,
-             column = emitter->place.column;
+    uint32_t column = emitter->place.column;
     struct pim_chunk chunk = pim_chunk(part, block, pim_step_weight(piece.step), column, piece.index);
     *pieces = (struct pim_weight_pieces){.total = chunk.bytes, .home = chunk.home};
     pieces->base = emitter->workspace.weights[place_of(part, piece, block, column)];
-    *ring = (struct pim_ring){.nodes = part->ring,
-                              .index = own,
-                              .next = pim_place_unit(emitter, top + (own + 1) % part->ring, column),
-                              .previous =
-                                  pim_place_unit(emitter, top + (own + part->ring - 1) % part->ring, column),
-                              .tag = tag,
-                              .address = weight_address,
-                              .bytes = weight_bytes,
-                              .context = pieces};
+    *ring = pim_ring_of_column(emitter, part->ring, tag);
+    ring->address = weight_address;
+    ring->bytes = weight_bytes;
+    ring->context = pieces;
 }
 
 uint32_t pim_sharing_tags(const struct pim_allspark_partition *part, enum pim_step step)

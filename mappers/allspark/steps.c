@@ -81,92 +81,95 @@ static void use_resident(const struct pim_emitter *emitter, enum pim_step step, 
     product->own = pim_resident_matrix(emitter, 0);
 }
 
+/* Rows that this node multiplies, and those that tiles are chosen for. */
+static void set_rows(const struct pim_emitter *emitter, enum pim_step step, struct pim_product *product)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    uint32_t row = emitter->place.row;
+    bool keys = step == STEP_KEY || step == STEP_VALUE;
+    product->m = step == STEP_MERGE ? pim_embedded_rows(emitter) : pim_stage_tokens(part, row);
+    product->tile_rows = pim_stage_tokens(part, 0);
+    if (keys && pim_stage_focuses(part)) {
+        product->m = pim_stage_rows(part, row);
+        product->tile_rows = pim_stage_most_rows(part);
+    } else if (keys || step == STEP_REDUCTION) {
+        product->m = pim_stage_made(part, row);
+        product->tile_rows = pim_stage_made(part, 0);
+    }
+    if (step == STEP_QUERY)
+        product->piece_rows = pim_stage_rows(part, row);
+}
+
+/* The input: mostly the gathered features, in pieces of all columns. */
+static void set_input(const struct pim_emitter *emitter, enum pim_step step, struct pim_product *product)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_workspace *space = &emitter->workspace;
+    product->input = space->gathered;
+    product->segments = product->own_segment = part->v;
+    product->segment_width = pim_stage_spread;
+    product->segment_total = product->k;
+    product->input_stride = product->k;
+    if ((step == STEP_KEY || step == STEP_VALUE) && part->reduction > 1)
+        product->input = space->reduced;
+    if (step == STEP_REDUCTION)
+        product->input = space->reduction_inputs;
+    if (step == STEP_CONTRACT)
+        product->input = space->hidden;
+    if (step != STEP_MERGE)
+        return;
+    product->input = space->merged;
+    product->own_segment = emitter->place.column;
+    product->own = pim_layer_inputs(emitter);
+    if (part->embeds || part->v == 1) { /* every node has whole patches of the image */
+        product->segments = 1;
+        product->input = pim_layer_inputs(emitter);
+    }
+}
+
+/* Where results go: mostly to the features of the layer. */
+static uint64_t output_of(const struct pim_emitter *emitter, enum pim_step step, uint64_t rows)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_workspace *space = &emitter->workspace;
+    uint64_t q = pim_stage_channels(part, emitter->place.column),
+             before = pim_even_begin(part->made_keys, part->u, emitter->place.row) * q;
+    bool collects = pim_stage_collects(part);
+    if (step == STEP_MERGE) /* behind the class token */
+        return pim_layer_features(emitter) + q * (pim_stage_tokens(part, emitter->place.row) - rows);
+    if (step == STEP_QUERY)
+        return query(emitter);
+    if (step == STEP_REDUCTION)
+        return pim_own_piece(emitter, space->reduced, rows, part->channels);
+    if (step == STEP_KEY)
+        return collects ? own(emitter) + space->own_keys : space->keys + before;
+    if (step == STEP_VALUE)
+        return collects ? own(emitter) + space->own_values : space->values + before;
+    if (step == STEP_EXPAND)
+        return pim_own_piece(emitter, space->hidden, rows, part->hidden);
+    return pim_layer_features(emitter);
+}
+
 struct pim_product pim_step_product(const struct pim_emitter *emitter, enum pim_step step, uint32_t block,
                                     uint32_t index)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    const struct pim_workspace *space = &emitter->workspace;
-    uint64_t q = pim_stage_channels(part, emitter->place.column);
     struct pim_weight_shape shape = pim_weight_shape(part, pim_step_weight(step), emitter->place.column);
     struct pim_chunk chunk = pim_chunk(part, block, pim_step_weight(step), emitter->place.column, index);
-    struct pim_product product = {.m = pim_stage_tokens(part, emitter->place.row),
-                                  .count = 1,
-                                  .tile_rows = pim_stage_tokens(part, 0),
+    struct pim_product product = {.count = 1,
                                   .n = chunk.columns,
                                   .k = shape.k,
-                                  .input = space->gathered,
-                                  .segments = part->v,
-                                  .own_segment = part->v,
-                                  .segment_width = pim_stage_spread,
-                                  .segment_total = shape.k,
-                                  .input_stride = shape.k,
                                   .operand = PIM_OPERAND_WEIGHTS,
                                   .right = chunk.home,
                                   .grain = part->reused ? part->head_channels : 0,
-                                  .output = pim_layer_features(emitter),
                                   .output_stride = shape.n,
-                                  .operation = PIM_VECTOR_COPY};
+                                  .operation = step == STEP_EXPAND ? PIM_VECTOR_GELU : PIM_VECTOR_COPY,
+                                  .add_residual = step == STEP_PROJECTION || step == STEP_CONTRACT};
     if (part->reuses)
         reuse_weights(emitter, step, block, &product);
-    uint64_t first_key = pim_even_begin(part->made_keys, part->u, emitter->place.row);
-    if (step == STEP_REDUCTION || step == STEP_KEY || step == STEP_VALUE) {
-        product.m = pim_stage_made(part, emitter->place.row);
-        product.tile_rows = pim_stage_made(part, 0);
-        product.input = part->reduction > 1 ? space->reduced : space->gathered;
-    }
-    bool collects = pim_stage_collects(part);
-    if (pim_stage_focuses(part) && (step == STEP_KEY || step == STEP_VALUE)) {
-        product.m = pim_stage_rows(part, emitter->place.row);
-        product.tile_rows = pim_stage_most_rows(part);
-    }
-    switch (step) {
-    case STEP_MERGE:
-        product.m = pim_embedded_rows(emitter);
-        product.input = space->merged;
-        product.own_segment = emitter->place.column;
-        product.own = pim_layer_inputs(emitter);
-        if (part->embeds || part->v == 1) { /* every node has whole patches of the image */
-            product.segments = 1;
-            product.input = pim_layer_inputs(emitter);
-        }
-        product.output += q * (pim_stage_tokens(part, emitter->place.row) - product.m);
-        break;
-    case STEP_QUERY:
-        product.piece_rows = pim_stage_rows(part, emitter->place.row);
-        product.output = query(emitter);
-        break;
-    case STEP_REDUCTION:
-        product.input = space->reduction_inputs;
-        product.output = pim_own_piece(emitter, space->reduced, product.m, part->channels);
-        break;
-    case STEP_KEY:
-        product.output = collects ? own(emitter) + space->own_keys : space->keys + first_key * q;
-        break;
-    case STEP_VALUE:
-        product.output = collects ? own(emitter) + space->own_values : space->values + first_key * q;
-        break;
-    case STEP_EXPAND:
-        product.output = pim_own_piece(emitter, space->hidden, product.m, part->hidden);
-        product.operation = PIM_VECTOR_GELU;
-        break;
-    case STEP_CONTRACT:
-        product.input = space->hidden;
-        product.add_residual = true;
-        break;
-    case STEP_PROJECTION:
-        product.add_residual = true;
-        break;
-    case STEP_NORM1:
-    case STEP_NORM2:
-    case STEP_POOL:
-    case STEP_REDUCTION_NORM:
-    case STEP_SCORES:
-    case STEP_CONTEXT:
-    case STEP_LOCAL_POSITION:
-    case STEP_POSITION:
-    case STEPS:
-        break;
-    }
+    set_rows(emitter, step, &product);
+    set_input(emitter, step, &product);
+    product.output = output_of(emitter, step, product.m);
     use_resident(emitter, step, &product);
     product.output += chunk.first;
     product.residual = product.output;

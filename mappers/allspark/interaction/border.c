@@ -136,7 +136,7 @@ static void place_regions(const struct pim_allspark_plan *plan, const struct pim
 /* Token (y, x) of the map, which branch has it in image b / branches, and its number there. */
 static uint32_t owner_of(const struct pim_allspark_partition *part, uint32_t y, uint32_t x, uint32_t *token)
 {
-    uint32_t window = part->position.window, columns = (part->position.width + window - 1) / window;
+    uint32_t window = part->position.window, columns = pim_position_windows(part);
     *token = y % window * window + x % window;
     return y / window * columns + x / window;
 }
@@ -162,7 +162,7 @@ static bool fill_field(const struct pim_allspark_partition *part, struct pim_exc
 {
     const struct pim_position_field field = pim_position_field(part, row);
     uint32_t inside = b % part->branches, window = part->position.window,
-             columns = (part->position.width + window - 1) / window;
+             columns = pim_position_windows(part);
     uint32_t first_y = inside / columns * window, first_x = inside % columns * window;
     list_needed(part, inside, row, needed);
     for (uint32_t i = 0; i < field.lines * field.columns; i++) {
@@ -211,10 +211,9 @@ void pim_border_make(struct pim_emitter *emitter, struct pim_border *border)
     exchange->apart = true;
     if (emitter->status != PIM_OK)
         return;
-    emitter->status =
-        list_moves(emitter->plan, stage, exchange)
-            ? pim_exchange_direct(emitter->plan, exchange, emitter->error)
-            : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
+    emitter->status = list_moves(emitter->plan, stage, exchange)
+                          ? pim_exchange_direct(emitter->plan, exchange, emitter->error)
+                          : pim_exchange_no_memory(emitter->error);
 }
 
 void pim_border_terminate(struct pim_border *border)

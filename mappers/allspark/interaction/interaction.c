@@ -55,7 +55,7 @@ void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *i
         uint32_t *from = origin(emitter, back);
         emitter->status = from ? pim_exchange_make(emitter->plan, back ? partner : stage,
                                                    back ? stage : partner, from, exchange, emitter->error)
-                               : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange");
+                               : pim_exchange_no_memory(emitter->error);
         free(from);
         if (emitter->status == PIM_OK)
             emitter->status = pim_exchange_program(emitter->plan, exchange, room_of(emitter), emitter->error);
@@ -100,8 +100,7 @@ void pim_interaction_settle(struct pim_emitter *emitter, struct pim_interaction 
         made = pim_direct_estimate_from(&emitter->plan->hardware, &interaction->exchange[turn % 2], time);
     }
     free(time);
-    emitter->status =
-        made ? alone.status : pim_fail(emitter->error, PIM_NO_MEMORY, "out of memory for the exchange");
+    emitter->status = made ? alone.status : pim_exchange_no_memory(emitter->error);
 }
 
 void pim_interaction_terminate(struct pim_interaction *interaction)

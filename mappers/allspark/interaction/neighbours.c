@@ -32,11 +32,6 @@ static uint32_t made_keys(const struct pim_allspark_partition *part)
     return pim_stage_focuses(part) ? part->tokens + 1 : part->made_keys;
 }
 
-static enum pim_status no_memory(struct pim_error *error)
-{
-    return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
-}
-
 /* --- which keys --- */
 
 /* A node of a branch: where it has keys and values of its own, and where it wants those of its part. */
@@ -188,7 +183,7 @@ static enum pim_status make_layer(const struct collection *all, struct pim_neigh
             made = add_region(all, layer, i);
     }
     if (!made)
-        return no_memory(error);
+        return pim_exchange_no_memory(error);
     status = pim_exchange_program(plan, exchange, room_of(all, index), error);
     add_zeros(plan, layer);
     return status;
@@ -258,7 +253,7 @@ void pim_neighbours_make(struct pim_emitter *emitter, struct pim_neighbours *nei
     neighbours->layer = calloc((size_t)stage->layers + 1, sizeof *neighbours->layer);
     neighbours->layers = neighbours->layer ? stage->layers : 0;
     if (!neighbours->layer || !make_collection(&all))
-        emitter->status = no_memory(emitter->error);
+        emitter->status = pim_exchange_no_memory(emitter->error);
     for (uint32_t i = 0; i < stage->layers && emitter->status == PIM_OK; i++)
         emitter->status = make_layer(&all, &neighbours->layer[i], i, emitter->error);
     free(all.first);

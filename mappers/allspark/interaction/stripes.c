@@ -184,7 +184,7 @@ static enum pim_status make(const struct pim_allspark_plan *plan, const struct p
                  exchange);
     stage_regions(plan, source, to, back ? 1 : copies_of(&s), exchange);
     if (!list_matrices(plan, &s, back, exchange))
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
+        return pim_exchange_no_memory(error);
     return pim_exchange_program(plan, exchange, room, error);
 }
 
@@ -227,9 +227,6 @@ void pim_stripes_place_keys(struct pim_emitter *emitter, bool values)
 
 void pim_stripes_estimate_place_keys(const struct pim_emitter *emitter, struct pim_trace_phase *phase)
 {
-    const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    uint64_t bytes = pim_column_bytes(emitter, NULL, 0);
-    phase->estimate_parts[PIM_ESTIMATE_MEMORY] += 2 * pim_estimate_access(hardware) +
-                                                  pim_estimate_stream(hardware, bytes, false) +
-                                                  pim_estimate_stream(hardware, bytes, true);
+    phase->estimate_parts[PIM_ESTIMATE_MEMORY] +=
+        pim_estimate_copy(&emitter->plan->hardware, pim_column_bytes(emitter, NULL, 0));
 }

@@ -14,6 +14,7 @@
  * branch. Fixed schemes and given partitions have the single branch of the network, unless the plan says G.
  */
 #include "mappers/allspark/candidates.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,11 +22,6 @@
 bool pim_stage_is_global(const struct pim_allspark_plan *plan, uint32_t index)
 {
     return plan->network->transformer->family == PIM_FAMILY_TWINS && plan->stage[index].first_block == 1;
-}
-
-static uint32_t ceil_divide(uint32_t a, uint32_t b)
-{
-    return a / b + (a % b != 0);
 }
 
 /* Whether `branches` can be cut from the single one that `whole` is. */
@@ -71,8 +67,8 @@ static bool make_part(const struct search *search, uint32_t branches, uint32_t u
 /* Tokens times heads that the busiest node works one after another, in all layers. */
 static uint64_t work_of(const struct pim_allspark_partition *part)
 {
-    return (uint64_t)ceil_divide(part->branches, part->layout.count) * pim_stage_tokens(part, 0) *
-           ceil_divide(part->heads, part->v);
+    return (uint64_t)pim_divide_up32(part->branches, part->layout.count) * pim_stage_tokens(part, 0) *
+           pim_divide_up32(part->heads, part->v);
 }
 
 /* What the exchange of keys and values takes in a layer of a block, before branches have a place. What a node
@@ -102,7 +98,7 @@ static void try_part(struct search *search, const struct pim_allspark_partition 
     emitter->status = PIM_OK;
     emitter->estimate_cycles = 0;
     uint64_t cycles = pim_estimate_layer(emitter) + part->blocks * exchange_of(search, part);
-    cycles *= ceil_divide(part->branches, part->layout.count);
+    cycles *= pim_divide_up32(part->branches, part->layout.count);
     if (emitter->status == PIM_OK && (search->branches == 0 || cycles < search->least)) {
         search->least = cycles;
         search->branches = part->branches;

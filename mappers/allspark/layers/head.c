@@ -5,22 +5,21 @@
  * column, the columns exchange their pieces, and each column works a part of the classes. In a stage with
  * several partitions each does so, and the first collects what the others have; it has the classifier.
  */
-#include "mappers/allspark/emitter.h"
+#include "mappers/allspark/redistribution/circulation.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Bytes of a column's piece of the one pooled token. */
-static uint64_t token_bytes(const struct pim_emitter *emitter, const void *context, uint32_t piece)
+/* The one token that is classified: pieces of all columns. */
+static struct pim_row_pieces token_of(const struct pim_emitter *emitter)
 {
-    (void)context;
-    return pim_stage_channels(emitter->part, piece);
+    return (struct pim_row_pieces){
+        .base = emitter->workspace.gathered, .rows = 1, .total = emitter->part->channels};
 }
 
-static uint64_t token_address(const struct pim_emitter *emitter, const void *context, uint32_t piece)
+static uint64_t token_piece(const struct pim_emitter *emitter)
 {
-    (void)context;
-    return emitter->workspace.gathered + pim_stage_channels_before(emitter->part, piece);
+    return pim_own_piece(emitter, emitter->workspace.gathered, 1, emitter->part->channels);
 }
 
 /* Sums of this node's tokens in all layers of the partition, stored at `address`. */
@@ -107,7 +106,7 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
         sum_tokens(emitter, emitter->workspace.pooled);
         collect_column(emitter, mine, tag + image * (uint32_t)pim_pooled_parts(emitter->part));
         if (mine == 0)
-            average(emitter, append_others(emitter), token_address(emitter, NULL, place->column), 1);
+            average(emitter, append_others(emitter), token_piece(emitter), 1);
     }
 }
 
@@ -226,23 +225,13 @@ static struct pim_product classifier(const struct pim_emitter *emitter)
 static void classify(struct pim_emitter *emitter, uint32_t tag)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    uint32_t column = emitter->place.column, v = part->v;
+    const struct pim_row_pieces token = token_of(emitter);
     if (part->class_tokens) { /* the class token is the first row of the residual stream */
-        uint64_t q = pim_stage_channels(part, column);
-        (void)pim_emit_copy(emitter, emitter->workspace.features, token_address(emitter, NULL, column), q);
+        uint64_t q = pim_stage_channels(part, emitter->place.column);
+        (void)pim_emit_copy(emitter, emitter->workspace.features, token_piece(emitter), q);
         pim_emit_join(emitter);
     }
-    if (v > 1) {
-        struct pim_ring ring = {.nodes = v,
-                                .index = column,
-                                .next = pim_place_unit(emitter, 0, (column + 1) % v),
-                                .previous = pim_place_unit(emitter, 0, (column + v - 1) % v),
-                                .tag = tag,
-                                .address = token_address,
-                                .bytes = token_bytes};
-        pim_emit_ring(emitter, &ring);
-        pim_emit_join(emitter);
-    }
+    pim_gather_row(emitter, &token, tag);
     struct pim_product product = classifier(emitter);
     struct pim_tiling tiling;
     struct pim_matrix_estimate estimate;

@@ -39,8 +39,7 @@ void pim_estimate_normalisation(const struct pim_emitter *emitter, uint64_t p, s
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     uint64_t q = pim_stage_channels(part, 0);
     uint64_t vector = pim_estimate_vector(hardware, p, q, 2);
-    uint64_t memory = 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) +
-                      pim_estimate_stream(hardware, p * q, true);
+    uint64_t memory = pim_estimate_copy(hardware, p * q);
     if (part->v > 1) {
         vector += pim_estimate_vector(hardware, p, q, 1);
         memory += 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) +

@@ -57,7 +57,7 @@ struct pim_position_field pim_position_field(const struct pim_allspark_partition
 bool pim_position_on_map(const struct pim_allspark_partition *part, uint32_t branch, uint32_t y, uint32_t x)
 {
     const struct pim_allspark_position *position = &part->position;
-    uint32_t columns = (position->width + position->window - 1) / position->window;
+    uint32_t columns = pim_position_windows(part);
     return branch / columns * position->window + y < position->height &&
            branch % columns * position->window + x < position->width;
 }
@@ -94,7 +94,7 @@ static void take_map(const struct pim_emitter *emitter, uint32_t branch, struct 
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_allspark_position *position = &part->position;
     const struct pim_position_field field = pim_position_field(part, emitter->place.row);
-    uint32_t columns = (position->width + position->window - 1) / position->window;
+    uint32_t columns = pim_position_windows(part);
     c->columns = position->window;
     c->y = branch / columns * position->window;
     c->x = branch % columns * position->window;
@@ -110,9 +110,8 @@ static void take_map(const struct pim_emitter *emitter, uint32_t branch, struct 
 static struct convolution convolution_of(const struct pim_emitter *emitter, uint32_t block)
 {
     const struct pim_allspark_partition *part = emitter->part, *owner = part->reuses ? emitter->whole : part;
-    uint32_t capacity = part->layout.count * part->slots;
-    uint32_t branch = pim_branch_of_slot(emitter->stage, part->first_branch + emitter->layer * capacity +
-                                                             emitter->place.branch);
+    uint32_t slot = part->first_branch + emitter->layer * pim_layer_capacity(part) + emitter->place.branch,
+             branch = pim_branch_of_slot(emitter->stage, slot);
     bool vertical = part->work == PIM_ALLSPARK_STRIPES && branch < part->branches / 2;
     struct convolution c = {
         .first = (uint32_t)pim_even_begin(part->tokens, part->u, emitter->place.row),

@@ -3,8 +3,15 @@
 #define PIMSIM_MAPPERS_ALLSPARK_LAYERS_POSITION_H
 
 #include "mappers/allspark/emitter.h"
+#include "sim/integer.h"
 
 enum { PIM_POSITION_SIDE = 3, PIM_POSITION_TAPS = PIM_POSITION_SIDE * PIM_POSITION_SIDE };
+
+/* Windows in a row of the map. */
+static inline uint32_t pim_position_windows(const struct pim_allspark_partition *part)
+{
+    return pim_divide_up32(part->position.width, part->position.window);
+}
 
 /* Weights of a channel of a partition on a node: those of both directions where stripes have their own. */
 static inline uint64_t pim_position_weights(const struct pim_allspark_partition *part)

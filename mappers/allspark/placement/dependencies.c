@@ -12,6 +12,7 @@
  *  4. ViT, PVT: one branch.
  */
 #include "mappers/allspark/placement/placement.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -103,16 +104,18 @@ static uint32_t root(uint32_t square)
     return side;
 }
 
-static uint64_t ceil_divide(uint64_t a, uint64_t b)
+struct pim_focal_reach pim_focal_reach(const struct pim_attention *attention, uint32_t window)
 {
-    return a / b + (a % b != 0);
+    return (struct pim_focal_reach){(root(attention->granularity_keys[0]) - window) / 2,
+                                    root(attention->granularity_keys[1])};
 }
 
 /* The rule of a family, and what it needs to know. */
 struct rule {
     const struct pim_attention *attention; /* that of the blocks with the windows */
     enum pim_family family;
-    uint32_t window, shift, expand, side, cycle_tokens;
+    uint32_t window, shift, cycle_tokens;
+    struct pim_focal_reach focal;
     uint32_t degree; /* no branch has more neighbours */
 };
 
@@ -128,19 +131,18 @@ static struct rule rule_of(const struct pim_transformer *transformer,
         rule.degree = 6;
         break;
     case PIM_FAMILY_FOCAL:
-        rule.side = root(attention->granularity_keys[1]);
-        rule.expand = (root(attention->granularity_keys[0]) - rule.window) / 2;
+        rule.focal = pim_focal_reach(attention, rule.window);
         {
-            uint64_t reach = ceil_divide(rule.expand, rule.window);
-            reach = reach > rule.side / 2 ? reach : rule.side / 2;
+            uint64_t reach = pim_divide_up(rule.focal.expand, rule.window);
+            reach = reach > rule.focal.side / 2 ? reach : rule.focal.side / 2;
             uint64_t degree = (2 * reach + 1) * (2 * reach + 1);
             rule.degree = degree < attention->branches ? (uint32_t)degree : attention->branches;
         }
         break;
     case PIM_FAMILY_TWINS:
-        rule.cycle_tokens = (uint32_t)ceil_divide((uint64_t)(stage->height / stage->reduction) *
-                                                      (stage->width / stage->reduction),
-                                                  attention->branches);
+        rule.cycle_tokens = (uint32_t)pim_divide_up((uint64_t)(stage->height / stage->reduction) *
+                                                        (stage->width / stage->reduction),
+                                                    attention->branches);
         rule.degree = 2;
         break;
     case PIM_FAMILY_CSWIN:
@@ -162,7 +164,7 @@ static void add_branch(struct builder *b, const struct rule *rule)
         add_shifted(b, rule->window, rule->shift);
         break;
     case PIM_FAMILY_FOCAL:
-        add_focal(b, rule->window, rule->expand, rule->side);
+        add_focal(b, rule->window, rule->focal.expand, rule->focal.side);
         break;
     case PIM_FAMILY_TWINS:
     case PIM_FAMILY_CSWIN:

@@ -22,6 +22,13 @@
 
 /* --- dependencies (dependencies.c) --- */
 
+/* How far a window of Focal sees: `expand` tokens around it, and side x side pooled windows. */
+struct pim_focal_reach {
+    uint32_t expand, side;
+};
+
+struct pim_focal_reach pim_focal_reach(const struct pim_attention *attention, uint32_t window);
+
 struct pim_dependency {
     uint32_t branch; /* the other one */
     uint32_t tokens; /* that go each way in one interaction; in a cycle: those of one round */

@@ -1,19 +1,12 @@
 /* The plan: which scheme, ring, layout and temporal layers each stage gets, and whether the nodes can hold
    it. */
 #include "mappers/allspark/layers/position.h"
+#include "mappers/allspark/placement/placement.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* --- the shape of a stage --- */
-
-static uint32_t root(uint32_t square)
-{
-    uint32_t side = 0;
-    while ((uint64_t)(side + 1) * (side + 1) <= square)
-        side++;
-    return side;
-}
 
 /* What a window sees: read from the view. */
 static struct pim_allspark_focal focal_of(const struct pim_transformer *transformer, uint32_t stage,
@@ -22,11 +15,12 @@ static struct pim_allspark_focal focal_of(const struct pim_transformer *transfor
     uint32_t window = transformer->stage[stage].window;
     if (transformer->family != PIM_FAMILY_FOCAL)
         return (struct pim_allspark_focal){0};
+    const struct pim_focal_reach reach = pim_focal_reach(attention, window);
     return (struct pim_allspark_focal){.rows = attention->branches_y,
                                        .columns = attention->branches_x,
                                        .window = window,
-                                       .expand = (root(attention->granularity_keys[0]) - window) / 2,
-                                       .side = root(attention->granularity_keys[1])};
+                                       .expand = reach.expand,
+                                       .side = reach.side};
 }
 
 static struct pim_allspark_position position_of(const struct pim_transformer *transformer, uint32_t stage,

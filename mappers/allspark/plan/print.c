@@ -52,7 +52,7 @@ static void print_partition(const struct pim_allspark_stage *stage, uint32_t ind
             "%5" PRIu32 "  %6" PRIu32 "  %8" PRIu32 "  %6s  %9s  %4" PRIu32 "  %6" PRIu32 "  %10" PRIu32
             "  %8" PRIu32 "  %10s  %12" PRIu64 "\n",
             stage->of + 1, part->blocks, part->branches, layers, partition, part->ring, part->chunks,
-            part->layout.count * part->slots, part->layer_branches,
+            pim_layer_capacity(part), part->layer_branches,
             part->reuses       ? "whole copy"
             : part->layers > 1 ? "same"
                                : "-",

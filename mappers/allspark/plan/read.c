@@ -254,9 +254,8 @@ struct pim_plan_layer pim_plan_layer(const struct pim_allspark_stage *stage, uin
     const struct pim_allspark_partition *part = stage->partition;
     while (layer >= part->first_layer + part->layers)
         part++;
-    uint32_t capacity = part->layout.count * part->slots, within = layer - part->first_layer;
-    uint32_t left = part->layer_branches - within * capacity;
-    return (struct pim_plan_layer){part, left < capacity ? left : capacity, part->reuses || within > 0};
+    uint32_t within = layer - part->first_layer;
+    return (struct pim_plan_layer){part, pim_branches_of_layer(part, within), part->reuses || within > 0};
 }
 
 /* Whether `key` of an object is left out or says `number`. */

@@ -42,40 +42,29 @@ static uint64_t column_address(const struct pim_emitter *emitter, const void *co
     return *base + first * pim_stage_channels(emitter->part, emitter->place.column);
 }
 
+static void gather(struct pim_emitter *emitter, struct pim_ring *ring, const void *context)
+{
+    ring->context = context;
+    pim_emit_ring(emitter, ring);
+    pim_emit_join(emitter);
+}
+
 void pim_gather_row(struct pim_emitter *emitter, const struct pim_row_pieces *pieces, uint32_t tag)
 {
-    uint32_t v = emitter->part->v, column = emitter->place.column;
-    if (v == 1)
-        return;
-    struct pim_ring ring = {.nodes = v,
-                            .index = column,
-                            .next = pim_place_unit(emitter, emitter->place.ring, (column + 1) % v),
-                            .previous = pim_place_unit(emitter, emitter->place.ring, (column + v - 1) % v),
-                            .tag = tag,
-                            .address = pim_row_address,
-                            .bytes = pim_row_bytes,
-                            .context = pieces};
-    pim_emit_ring(emitter, &ring);
-    pim_emit_join(emitter);
+    struct pim_ring ring = pim_ring_of_row(emitter, tag);
+    ring.address = pim_row_address;
+    ring.bytes = pim_row_bytes;
+    if (ring.nodes > 1)
+        gather(emitter, &ring, pieces);
 }
 
 void pim_gather_column(struct pim_emitter *emitter, uint64_t base, uint32_t tag)
 {
-    uint32_t u = emitter->part->u, row = emitter->place.row;
-    if (u == 1)
-        return;
-    uint32_t top = emitter->place.ring - row;
-    struct pim_ring ring = {.nodes = u,
-                            .index = row,
-                            .next = pim_place_unit(emitter, top + (row + 1) % u, emitter->place.column),
-                            .previous =
-                                pim_place_unit(emitter, top + (row + u - 1) % u, emitter->place.column),
-                            .tag = tag,
-                            .address = column_address,
-                            .bytes = pim_column_bytes,
-                            .context = &base};
-    pim_emit_ring(emitter, &ring);
-    pim_emit_join(emitter);
+    struct pim_ring ring = pim_ring_of_column(emitter, emitter->part->u, tag);
+    ring.address = column_address;
+    ring.bytes = pim_column_bytes;
+    if (ring.nodes > 1)
+        gather(emitter, &ring, &base);
 }
 
 uint64_t pim_own_piece(const struct pim_emitter *emitter, uint64_t base, uint64_t rows, uint64_t total)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static enum pim_status no_memory(struct pim_error *error)
+enum pim_status pim_exchange_no_memory(struct pim_error *error)
 {
     return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
 }
@@ -18,7 +18,7 @@ static struct pim_region region_of(const struct pim_allspark_plan *plan,
                                    const struct pim_workspace *space, uint32_t slot, uint32_t row,
                                    uint32_t column, uint64_t offset)
 {
-    uint32_t capacity = part->layout.count * part->slots, layer = slot / capacity, place = slot % capacity;
+    uint32_t capacity = pim_layer_capacity(part), layer = slot / capacity, place = slot % capacity;
     uint64_t staging = space->inputs + layer * space->inputs_stride;
     return (struct pim_region){.unit = pim_tile_unit(plan, &part->layout.tiles[place / part->slots],
                                                      place % part->slots * part->u + row, column),
@@ -98,7 +98,7 @@ enum pim_status pim_exchange_begin(const struct pim_allspark_plan *plan,
         exchange->first_consumer = exchange->first_producer;
     else
         made = made && add_regions(plan, to, exchange, &exchange->first_consumer);
-    return made ? PIM_OK : no_memory(error);
+    return made ? PIM_OK : pim_exchange_no_memory(error);
 }
 
 void pim_exchange_terminate(struct pim_exchange *exchange)
@@ -213,5 +213,5 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
         return error->status;
     if (source != to)
         stage_behind(plan, source, to, exchange);
-    return list_moves(source, to, plan->batch, from, exchange) ? PIM_OK : no_memory(error);
+    return list_moves(source, to, plan->batch, from, exchange) ? PIM_OK : pim_exchange_no_memory(error);
 }

@@ -65,6 +65,9 @@ enum pim_status pim_exchange_begin(const struct pim_allspark_plan *plan,
                                    struct pim_error *error);
 void pim_exchange_terminate(struct pim_exchange *exchange);
 
+/* PIM_NO_MEMORY, said of an exchange. */
+enum pim_status pim_exchange_no_memory(struct pim_error *error);
+
 /* The list of the first region of each branch, if `first` is that of the first branch; its last entry is the
    number behind all of them. To be freed; NULL when memory is out. */
 uint32_t *pim_exchange_first_regions(const struct pim_allspark_plan *plan,

@@ -5,11 +5,6 @@
 
 #include <stdlib.h>
 
-static enum pim_status no_memory(struct pim_error *error)
-{
-    return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
-}
-
 /*
  * The order of moves: by how far the consumer is behind the producer in the list of regions, then by the
  * producer. Windows that are shifted are few distances apart, and of one distance every region sends and gets
@@ -62,7 +57,7 @@ enum pim_status pim_exchange_direct(const struct pim_allspark_plan *plan, struct
 {
     bool made =
         sort_moves(exchange) && pim_direct_make(exchange) && pim_direct_estimate(&plan->hardware, exchange);
-    return made ? PIM_OK : no_memory(error);
+    return made ? PIM_OK : pim_exchange_no_memory(error);
 }
 
 enum pim_status pim_exchange_program(const struct pim_allspark_plan *plan, struct pim_exchange *exchange,
@@ -70,7 +65,7 @@ enum pim_status pim_exchange_program(const struct pim_allspark_plan *plan, struc
 {
     if (plan->exchange != PIM_ALLSPARK_GATHER)
         return pim_exchange_direct(plan, exchange, error);
-    return sort_moves(exchange) ? pim_relay_make(plan, exchange, room, error) : no_memory(error);
+    return sort_moves(exchange) ? pim_relay_make(plan, exchange, room, error) : pim_exchange_no_memory(error);
 }
 
 void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exchange *exchange,

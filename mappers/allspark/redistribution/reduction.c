@@ -3,6 +3,7 @@
  * rows of a sub-array have even parts of both, so that a row's keys need some tokens of its neighbours.
  */
 #include "mappers/allspark/redistribution/circulation.h"
+#include "sim/integer.h"
 
 /* Tokens that row `has` has, and of which the keys of row `needs` are made. */
 struct overlap {
@@ -74,11 +75,9 @@ void pim_estimate_exchange(const struct pim_emitter *emitter, struct pim_trace_p
             if (other != row)
                 cycles += pim_estimate_ring(hardware, q * overlap(part, other, row).tokens, 2);
         uint64_t own = q * overlap(part, row, row).tokens;
-        most = cycles > most ? cycles : most;
-        copied = own > copied ? own : copied;
+        most = pim_larger(most, cycles);
+        copied = pim_larger(copied, own);
     }
     phase->estimate_parts[PIM_ESTIMATE_TRANSFER] += most;
-    phase->estimate_parts[PIM_ESTIMATE_MEMORY] += 2 * pim_estimate_access(hardware) +
-                                                  pim_estimate_stream(hardware, copied, false) +
-                                                  pim_estimate_stream(hardware, copied, true);
+    phase->estimate_parts[PIM_ESTIMATE_MEMORY] += pim_estimate_copy(hardware, copied);
 }

@@ -276,7 +276,7 @@ static enum pim_status deal_rounds(struct work *work, struct pim_error *error)
     free(unit);
     free(next);
     if (!memory)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
+        return pim_exchange_no_memory(error);
     if (!fits)
         return pim_fail(error, PIM_BAD_INPUT,
                         "the top-left nodes have no room to gather features: %" PRIu64
@@ -556,5 +556,5 @@ enum pim_status pim_relay_make(const struct pim_allspark_plan *plan, struct pim_
     free(work.cursor);
     free(work.leaving);
     free(work.arriving);
-    return made ? status : pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchange between branches");
+    return made ? status : pim_exchange_no_memory(error);
 }
