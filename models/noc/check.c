@@ -4,6 +4,35 @@
 
 #include <inttypes.h>
 
+enum pim_status pim_noc_check_sums(const struct pim_noc *noc, uint64_t injected, uint64_t ejected,
+                                   uint64_t held, struct pim_error *error)
+{
+    const struct pim_noc_statistics *statistics = &noc->statistics;
+    if (injected != ejected + held)
+        return pim_fail(error, PIM_INTERNAL,
+                        "network cycle %" PRIu64 ": %" PRIu64 " flits injected, but %" PRIu64
+                        " ejected and %" PRIu64 " under way",
+                        pim_noc_origin(noc), injected, ejected, held);
+    if (pim_noc_idle(noc) &&
+        (held != 0 || injected != statistics->flits_sent || ejected != statistics->flits_delivered))
+        return pim_fail(error, PIM_INTERNAL,
+                        "network cycle %" PRIu64 ": all packets are delivered, but %" PRIu64
+                        " flits sent, %" PRIu64 " injected, %" PRIu64 " ejected",
+                        pim_noc_origin(noc), statistics->flits_sent, injected, ejected);
+    return PIM_OK;
+}
+
+enum pim_status pim_noc_check_owned(const struct pim_noc *noc, uint32_t router, unsigned port,
+                                    uint32_t owners, uint32_t after, uint32_t taken, struct pim_error *error)
+{
+    if ((owners | after) == taken && (owners & after) == 0)
+        return PIM_OK;
+    return pim_fail(error, PIM_INTERNAL,
+                    "network cycle %" PRIu64 ": router %u, output %u: owners %#x, after their tails %#x, but "
+                    "taken are %#x",
+                    pim_noc_origin(noc), router, port, owners, after, taken);
+}
+
 /* What a channel carries in the cycles of its reader to come: what it carries
  * at present by itself or by its pattern, then the changes under way. */
 struct view {
@@ -155,11 +184,8 @@ static enum pim_status check_owners(const struct pim_noc *noc, uint32_t node, st
         uint32_t all = pim_noc_all(mesh->vcs), taken = all & (uint32_t) ~(sets->free >> first % 64);
         uint32_t owners = all & (uint32_t)(owned[first / 64] >> first % 64);
         uint32_t after = all & (uint32_t)(sets->tail_sent >> first % 64);
-        if ((owners | after) != taken || (owners & after) != 0)
-            return pim_fail(error, PIM_INTERNAL,
-                            "network cycle %" PRIu64 ": router %u, output %u: owners %#x, after their tails "
-                            "%#x, but taken are %#x",
-                            mesh->origin, node, port, owners, after, taken);
+        if (pim_noc_check_owned(noc, node, port, owners, after, taken, error) != PIM_OK)
+            return error->status;
     }
     return PIM_OK;
 }
@@ -182,18 +208,7 @@ static enum pim_status check_flits(const struct pim_noc *noc, struct pim_error *
                     flits_under_way(mesh, node, port, row - (port << mesh->shift));
         }
     }
-    if (injected != ejected + held)
-        return pim_fail(error, PIM_INTERNAL,
-                        "network cycle %" PRIu64 ": %" PRIu64 " flits injected, but %" PRIu64
-                        " ejected and %" PRIu64 " under way",
-                        mesh->origin, injected, ejected, held);
-    if (pim_noc_idle(noc) &&
-        (held != 0 || injected != noc->statistics.flits_sent || ejected != noc->statistics.flits_delivered))
-        return pim_fail(error, PIM_INTERNAL,
-                        "network cycle %" PRIu64 ": all packets are delivered, but %" PRIu64
-                        " flits sent, %" PRIu64 " injected, %" PRIu64 " ejected",
-                        mesh->origin, noc->statistics.flits_sent, injected, ejected);
-    return PIM_OK;
+    return pim_noc_check_sums(noc, injected, ejected, held, error);
 }
 
 enum pim_status pim_noc_mesh_check(struct pim_noc *noc, struct pim_error *error)

@@ -81,6 +81,13 @@ static inline uint32_t pim_noc_injectable(const struct pim_noc_configuration *co
 /* configuration.c: cycles a head spends in a router at least, from usable to on the link. */
 uint32_t pim_noc_router_delay(const struct pim_noc_configuration *configuration);
 
+/* check.c: invariants of all routers. Flits that have been injected, ejected and are held between; virtual
+ * channels of an output that have owners, those whose tails have left, and those that are not free. */
+enum pim_status pim_noc_check_sums(const struct pim_noc *noc, uint64_t injected, uint64_t ejected,
+                                   uint64_t held, struct pim_error *error);
+enum pim_status pim_noc_check_owned(const struct pim_noc *noc, uint32_t router, unsigned port,
+                                    uint32_t owners, uint32_t after, uint32_t taken, struct pim_error *error);
+
 /* check.c: the fast mesh's part of pim_noc_check() and pim_noc_get_waiting(). */
 enum pim_status pim_noc_mesh_check(struct pim_noc *noc, struct pim_error *error);
 size_t pim_noc_mesh_waiting(const struct pim_noc *noc, struct pim_noc_waiting *items, size_t capacity);

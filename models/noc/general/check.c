@@ -58,8 +58,9 @@ static enum pim_status check_ejection(const struct noc_general *general, uint32_
 }
 
 /* Every virtual channel that is not free has exactly one owner. */
-static enum pim_status check_owners(const struct noc_general *general, uint32_t node, struct pim_error *error)
+static enum pim_status check_owners(const struct pim_noc *noc, uint32_t node, struct pim_error *error)
 {
+    const struct noc_general *general = noc->general;
     const struct general_router *router = &general->routers[node];
     uint32_t owned[PIM_NOC_PORT_LIMIT] = {0};
     for (unsigned row = 0; row < router->ports * general->vcs; row++) {
@@ -78,11 +79,8 @@ static enum pim_status check_owners(const struct noc_general *general, uint32_t 
         const struct general_output *output = &general->outputs[router->first + port];
         bool exists = output->free | output->tail_sent | owned[port] | output->nonfull;
         uint32_t taken = exists ? general->all & ~output->free : 0;
-        if ((owned[port] | output->tail_sent) != taken || (owned[port] & output->tail_sent) != 0)
-            return pim_fail(error, PIM_INTERNAL,
-                            "network cycle %" PRIu64 ": router %u, output %u: owners %#x, after their tails "
-                            "%#x, but taken are %#x",
-                            general->origin, node, port, owned[port], output->tail_sent, taken);
+        if (pim_noc_check_owned(noc, node, port, owned[port], output->tail_sent, taken, error) != PIM_OK)
+            return error->status;
     }
     return PIM_OK;
 }
@@ -101,18 +99,7 @@ static enum pim_status check_flits(const struct pim_noc *noc, struct pim_error *
         for (unsigned vc = 0; vc < general->vcs; vc++)
             held += general->rows[port * general->vcs + vc].count +
                     under_way(general, &general->inputs[port].arriving, vc, false);
-    if (injected != ejected + held)
-        return pim_fail(error, PIM_INTERNAL,
-                        "network cycle %" PRIu64 ": %" PRIu64 " flits injected, but %" PRIu64
-                        " ejected and %" PRIu64 " under way",
-                        general->origin, injected, ejected, held);
-    if (pim_noc_idle(noc) &&
-        (held != 0 || injected != noc->statistics.flits_sent || ejected != noc->statistics.flits_delivered))
-        return pim_fail(error, PIM_INTERNAL,
-                        "network cycle %" PRIu64 ": all packets are delivered, but %" PRIu64
-                        " flits sent, %" PRIu64 " injected, %" PRIu64 " ejected",
-                        general->origin, noc->statistics.flits_sent, injected, ejected);
-    return PIM_OK;
+    return pim_noc_check_sums(noc, injected, ejected, held, error);
 }
 
 enum pim_status pim_noc_general_check(struct pim_noc *noc, struct pim_error *error)
@@ -122,7 +109,7 @@ enum pim_status pim_noc_general_check(struct pim_noc *noc, struct pim_error *err
         pim_noc_sets_show(noc->general);
     enum pim_status status = check_flits(noc, error);
     for (uint32_t node = 0; node < general->topology->routers && status == PIM_OK; node++)
-        status = check_owners(general, node, error);
+        status = check_owners(noc, node, error);
     uint32_t ports = general->topology->first_port[general->topology->routers];
     for (uint32_t port = 0; port < ports && status == PIM_OK; port++)
         for (unsigned vc = 0; vc < general->vcs && status == PIM_OK; vc++)

@@ -2,7 +2,7 @@
  * The general network: storage, the agenda, and one network cycle.
  */
 #include "models/noc/general/general.h"
-#include "models/noc/mesh/memory.h"
+#include "models/noc/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -39,27 +39,6 @@ void pim_noc_general_push(struct noc_general *general, struct general_queue *que
 
 /* --- creation --- */
 
-static void *allocate(size_t count, size_t size, bool *failed)
-{
-    void *items = count <= SIZE_MAX / size ? calloc(count + (count == 0), size) : NULL;
-    *failed |= !items;
-    return items;
-}
-
-static void wheel_create(struct pim_noc_wheel *wheel, uint32_t units, bool *failed)
-{
-    wheel->words = (units + 63) / 64;
-    wheel->groups = (wheel->words + 63) / 64;
-    wheel->sets = allocate((size_t)PIM_NOC_HORIZON * wheel->words, sizeof *wheel->sets, failed);
-    wheel->touched = allocate((size_t)PIM_NOC_HORIZON * wheel->groups, sizeof *wheel->touched, failed);
-}
-
-static void wheel_destroy(struct pim_noc_wheel *wheel)
-{
-    free(wheel->sets);
-    free(wheel->touched);
-}
-
 static bool needs_stamps(struct general_arbiter arbiter)
 {
     return arbiter.kind == PIM_NOC_MATRIX || arbiter.kind == PIM_NOC_TREE;
@@ -70,40 +49,42 @@ static bool allocate_routers(struct noc_general *general)
     bool failed = false;
     size_t routers = general->topology->routers, ports = general->topology->first_port[routers];
     size_t rows = ports * general->vcs, most = general->topology->most_ports;
-    general->routers = allocate(routers, sizeof *general->routers, &failed);
-    general->router_of = allocate(ports, sizeof *general->router_of, &failed);
-    general->inputs = allocate(ports, sizeof *general->inputs, &failed);
-    general->watched_flits = allocate(ports, sizeof *general->watched_flits, &failed);
-    general->outputs = pim_noc_allocate(ports, sizeof *general->outputs);
+    general->routers = pim_noc_allocate(routers, sizeof *general->routers, &failed);
+    general->router_of = pim_noc_allocate(ports, sizeof *general->router_of, &failed);
+    general->inputs = pim_noc_allocate(ports, sizeof *general->inputs, &failed);
+    general->watched_flits = pim_noc_allocate(ports, sizeof *general->watched_flits, &failed);
+    general->outputs = pim_noc_allocate(ports, sizeof *general->outputs, &failed);
     failed |= !general->outputs;
-    general->rows = allocate(rows, sizeof *general->rows, &failed);
-    general->columns = allocate(rows, sizeof *general->columns, &failed);
-    general->crossbar = allocate(ports * general->in_speed, sizeof *general->crossbar, &failed);
-    general->crossbar_grant = allocate(ports * general->out_speed, sizeof *general->crossbar_grant, &failed);
+    general->rows = pim_noc_allocate(rows, sizeof *general->rows, &failed);
+    general->columns = pim_noc_allocate(rows, sizeof *general->columns, &failed);
+    general->crossbar = pim_noc_allocate(ports * general->in_speed, sizeof *general->crossbar, &failed);
+    general->crossbar_grant =
+        pim_noc_allocate(ports * general->out_speed, sizeof *general->crossbar_grant, &failed);
     if (general->adaptive)
-        general->candidates = allocate(rows * PIM_NOC_CANDIDATE_LIMIT, sizeof *general->candidates, &failed);
+        general->candidates =
+            pim_noc_allocate(rows * PIM_NOC_CANDIDATE_LIMIT, sizeof *general->candidates, &failed);
     size_t crossings = most * general->in_speed * general->out_speed;
     if (needs_stamps(general->vc_arbiter)) {
-        general->vc_stamps.inputs = allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
-        general->vc_stamps.outputs = allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
+        general->vc_stamps.inputs = pim_noc_allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
+        general->vc_stamps.outputs = pim_noc_allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
     }
     if (needs_stamps(general->switch_arbiter)) {
-        general->switch_stamps.inputs = allocate(ports, crossings * sizeof(uint64_t), &failed);
-        general->switch_stamps.outputs = allocate(ports, crossings * sizeof(uint64_t), &failed);
+        general->switch_stamps.inputs = pim_noc_allocate(ports, crossings * sizeof(uint64_t), &failed);
+        general->switch_stamps.outputs = pim_noc_allocate(ports, crossings * sizeof(uint64_t), &failed);
     }
     if (general->stamped)
-        general->flit_stamps = allocate(rows, general->buffer_flits * sizeof(uint64_t), &failed);
+        general->flit_stamps = pim_noc_allocate(rows, general->buffer_flits * sizeof(uint64_t), &failed);
     if (general->ordered)
-        general->lists = allocate(rows * GENERAL_LISTS, sizeof *general->lists, &failed);
+        general->lists = pim_noc_allocate(rows * GENERAL_LISTS, sizeof *general->lists, &failed);
     struct general_scratch *scratch = &general->scratch;
     size_t requests = GENERAL_ROW_LIMIT + GENERAL_CROSSBAR_LIMIT,
            channels = most * general->vcs * general->vcs;
-    scratch->requests = allocate(requests, sizeof *scratch->requests, &failed);
-    scratch->channels = allocate(channels, sizeof *scratch->channels, &failed);
-    scratch->heads = allocate(most * general->vcs, sizeof *scratch->heads, &failed);
+    scratch->requests = pim_noc_allocate(requests, sizeof *scratch->requests, &failed);
+    scratch->channels = pim_noc_allocate(channels, sizeof *scratch->channels, &failed);
+    scratch->heads = pim_noc_allocate(most * general->vcs, sizeof *scratch->heads, &failed);
     scratch->following =
-        allocate(channels > requests ? channels : requests, sizeof *scratch->following, &failed);
-    wheel_create(&general->router_wheel, (uint32_t)routers, &failed);
+        pim_noc_allocate(channels > requests ? channels : requests, sizeof *scratch->following, &failed);
+    pim_noc_wheel_create(&general->router_wheel, (uint32_t)routers, &failed);
     return !failed;
 }
 
@@ -111,12 +92,13 @@ static bool allocate_terminals(struct noc_general *general)
 {
     bool failed = false;
     size_t nodes = general->topology->nodes;
-    general->terminals = allocate(nodes, sizeof *general->terminals, &failed);
-    general->sources = allocate(nodes * general->queues, sizeof *general->sources, &failed);
-    general->terminal_credits = allocate(nodes * general->vcs, sizeof *general->terminal_credits, &failed);
-    general->source_sent = allocate(nodes, sizeof *general->source_sent, &failed);
-    wheel_create(&general->terminal_wheel, (uint32_t)nodes, &failed);
-    wheel_create(&general->delivery_wheel, (uint32_t)nodes, &failed);
+    general->terminals = pim_noc_allocate(nodes, sizeof *general->terminals, &failed);
+    general->sources = pim_noc_allocate(nodes * general->queues, sizeof *general->sources, &failed);
+    general->terminal_credits =
+        pim_noc_allocate(nodes * general->vcs, sizeof *general->terminal_credits, &failed);
+    general->source_sent = pim_noc_allocate(nodes, sizeof *general->source_sent, &failed);
+    pim_noc_wheel_create(&general->terminal_wheel, (uint32_t)nodes, &failed);
+    pim_noc_wheel_create(&general->delivery_wheel, (uint32_t)nodes, &failed);
     return !failed;
 }
 
@@ -312,9 +294,9 @@ void pim_noc_general_destroy(struct noc_general *general)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         free(parts[i]);
     pim_noc_sets_destroy(general->sets);
-    wheel_destroy(&general->router_wheel);
-    wheel_destroy(&general->terminal_wheel);
-    wheel_destroy(&general->delivery_wheel);
+    pim_noc_wheel_destroy(&general->router_wheel);
+    pim_noc_wheel_destroy(&general->terminal_wheel);
+    pim_noc_wheel_destroy(&general->delivery_wheel);
     pim_noc_routing_destroy(general->routing);
     pim_noc_topology_destroy(general->topology);
     free(general);

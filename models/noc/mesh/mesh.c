@@ -6,7 +6,7 @@
  * influence; units are visited by ascending node.
  */
 #include "models/noc/general/general.h"
-#include "models/noc/mesh/memory.h"
+#include "models/noc/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -108,21 +108,6 @@ static void initialize_terminal(const struct pim_noc *noc, uint32_t node)
         mesh->terminal_credits[(size_t)node * mesh->vcs + vc] = (uint16_t)noc->configuration.buffer_flits;
 }
 
-static void *allocate(size_t count, size_t size, bool *failed)
-{
-    void *items = pim_noc_allocate(count, size);
-    *failed |= !items;
-    return items;
-}
-
-static void wheel_create(struct pim_noc_wheel *wheel, uint32_t units, bool *failed)
-{
-    wheel->words = (units + 63) / 64;
-    wheel->groups = (wheel->words + 63) / 64;
-    wheel->sets = allocate((size_t)PIM_NOC_HORIZON * wheel->words, sizeof *wheel->sets, failed);
-    wheel->touched = allocate((size_t)PIM_NOC_HORIZON * wheel->groups, sizeof *wheel->touched, failed);
-}
-
 enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error)
 {
     struct noc_mesh *mesh = noc->mesh = calloc(1, sizeof *mesh);
@@ -135,24 +120,24 @@ enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error
         return error->status;
     size_t nodes = mesh->nodes, ring = mesh->ring, rows = nodes * pim_noc_rows(mesh);
     bool failed = false;
-    mesh->routers = allocate(nodes, mesh->router_size, &failed);
-    mesh->terminals = allocate(nodes, sizeof *mesh->terminals, &failed);
-    mesh->left_high = allocate(rows, sizeof *mesh->left_high, &failed);
+    mesh->routers = pim_noc_allocate(nodes, mesh->router_size, &failed);
+    mesh->terminals = pim_noc_allocate(nodes, sizeof *mesh->terminals, &failed);
+    mesh->left_high = pim_noc_allocate(rows, sizeof *mesh->left_high, &failed);
     if (!mesh->plain)
-        mesh->ready = allocate(rows, sizeof *mesh->ready, &failed);
+        mesh->ready = pim_noc_allocate(rows, sizeof *mesh->ready, &failed);
     if (mesh->routed)
-        mesh->allowed = allocate(rows, sizeof *mesh->allowed, &failed);
-    mesh->terminal_credits = allocate(nodes * mesh->vcs, sizeof *mesh->terminal_credits, &failed);
-    mesh->slots = allocate(nodes * ring, sizeof *mesh->slots, &failed);
-    mesh->terminal_slots = allocate(nodes * ring, sizeof *mesh->terminal_slots, &failed);
-    mesh->flit_patterns = allocate(nodes * NOC_PORTS, sizeof *mesh->flit_patterns, &failed);
-    mesh->credit_patterns = allocate(nodes * NOC_PORTS, sizeof *mesh->credit_patterns, &failed);
-    mesh->terminal_patterns = allocate(nodes, sizeof *mesh->terminal_patterns, &failed);
-    mesh->rhythms = allocate(nodes, sizeof *mesh->rhythms, &failed);
-    mesh->snapshots = allocate(rows * 2, sizeof *mesh->snapshots, &failed);
-    mesh->terminal_snapshots = allocate(nodes * mesh->vcs, sizeof *mesh->terminal_snapshots, &failed);
-    wheel_create(&mesh->router_wheel, mesh->nodes, &failed);
-    wheel_create(&mesh->terminal_wheel, mesh->nodes, &failed);
+        mesh->allowed = pim_noc_allocate(rows, sizeof *mesh->allowed, &failed);
+    mesh->terminal_credits = pim_noc_allocate(nodes * mesh->vcs, sizeof *mesh->terminal_credits, &failed);
+    mesh->slots = pim_noc_allocate(nodes * ring, sizeof *mesh->slots, &failed);
+    mesh->terminal_slots = pim_noc_allocate(nodes * ring, sizeof *mesh->terminal_slots, &failed);
+    mesh->flit_patterns = pim_noc_allocate(nodes * NOC_PORTS, sizeof *mesh->flit_patterns, &failed);
+    mesh->credit_patterns = pim_noc_allocate(nodes * NOC_PORTS, sizeof *mesh->credit_patterns, &failed);
+    mesh->terminal_patterns = pim_noc_allocate(nodes, sizeof *mesh->terminal_patterns, &failed);
+    mesh->rhythms = pim_noc_allocate(nodes, sizeof *mesh->rhythms, &failed);
+    mesh->snapshots = pim_noc_allocate(rows * 2, sizeof *mesh->snapshots, &failed);
+    mesh->terminal_snapshots = pim_noc_allocate(nodes * mesh->vcs, sizeof *mesh->terminal_snapshots, &failed);
+    pim_noc_wheel_create(&mesh->router_wheel, mesh->nodes, &failed);
+    pim_noc_wheel_create(&mesh->terminal_wheel, mesh->nodes, &failed);
     if (failed)
         return pim_fail(error, PIM_NO_MEMORY,
                         "no memory for a network on chip of %u x %u routers with "
@@ -182,10 +167,8 @@ void pim_noc_mesh_destroy(struct noc_mesh *mesh)
     free(mesh->rhythms);
     free(mesh->snapshots);
     free(mesh->terminal_snapshots);
-    free(mesh->router_wheel.sets);
-    free(mesh->router_wheel.touched);
-    free(mesh->terminal_wheel.sets);
-    free(mesh->terminal_wheel.touched);
+    pim_noc_wheel_destroy(&mesh->router_wheel);
+    pim_noc_wheel_destroy(&mesh->terminal_wheel);
     free(mesh->due);
     free(mesh->packets);
     free(mesh->allowed);

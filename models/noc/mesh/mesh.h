@@ -22,9 +22,9 @@
 #ifndef PIMSIM_MODELS_NOC_MESH_MESH_H
 #define PIMSIM_MODELS_NOC_MESH_MESH_H
 
-#include "models/noc/mesh/memory.h"
-#include "models/noc/mesh/wheel.h"
+#include "models/noc/memory.h"
 #include "models/noc/noc.h"
+#include "models/noc/wheel.h"
 
 #include <string.h>
 

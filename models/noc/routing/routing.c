@@ -310,6 +310,14 @@ static void draw_on_rings(const struct pim_noc_routing *routing, uint64_t number
                           destination_router(routing, state), draws);
 }
 
+/* The stream of a packet, and its first number. */
+static uint64_t start_draws(const struct pim_noc_routing *routing, uint64_t number, struct pim_random *random)
+{
+    uint64_t mixed = routing->seed;
+    pim_random_initialize(random, pim_splitmix64(&mixed) ^ number);
+    return pim_random_next(random);
+}
+
 /* A packet of a topology with a table of ways. A dragonfly's terminal injects on a channel that is drawn. */
 static void start_by_table(const struct pim_noc_routing *routing, uint64_t number,
                            struct pim_noc_packet_state *state)
@@ -318,10 +326,8 @@ static void start_by_table(const struct pim_noc_routing *routing, uint64_t numbe
     bool drawn = kind == PIM_NOC_FAT_TREE && routing->kind == PIM_NOC_MINIMAL;
     if (!drawn && kind != PIM_NOC_DRAGONFLY)
         return;
-    uint64_t mixed = routing->seed;
     struct pim_random random;
-    pim_random_initialize(&random, pim_splitmix64(&mixed) ^ number);
-    uint64_t bits = pim_random_next(&random);
+    uint64_t bits = start_draws(routing, number, &random);
     state->intermediate = (uint32_t)bits;
     if (kind != PIM_NOC_DRAGONFLY)
         return;
@@ -347,10 +353,8 @@ void pim_noc_packet_start(const struct pim_noc_routing *routing, uint64_t number
     ties |= routing->partition != PIM_NOC_DATELINE;
     if (!ties && !two_phases && routing->kind != PIM_NOC_O1TURN)
         return;
-    uint64_t mixed = routing->seed;
     struct pim_random random;
-    pim_random_initialize(&random, pim_splitmix64(&mixed) ^ number);
-    uint64_t bits = pim_random_next(&random);
+    uint64_t bits = start_draws(routing, number, &random);
     if (ties)
         draw_on_rings(routing, number, bits, state);
     state->y_first = routing->kind == PIM_NOC_O1TURN && (bits & 1);

@@ -1,9 +1,10 @@
 /*
- * Memory for the big arrays of a mesh.
+ * Memory for the big arrays of a network.
  */
-#ifndef PIMSIM_MODELS_NOC_MESH_MEMORY_H
-#define PIMSIM_MODELS_NOC_MESH_MEMORY_H
+#ifndef PIMSIM_MODELS_NOC_MEMORY_H
+#define PIMSIM_MODELS_NOC_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -13,7 +14,7 @@ enum {
 
 /* `count` items of `size` bytes, all 0, at the beginning of a cache line, or of a huge page when they fill
  * one; the system is then asked to map them by huge pages, since every cycle walks through all of them. The
- * caller frees them; NULL when there is no memory, or the size is no size_t. */
-void *pim_noc_allocate(size_t count, size_t size);
+ * caller frees them; NULL, and `failed`, when there is no memory, or the size is no size_t. */
+void *pim_noc_allocate(size_t count, size_t size, bool *failed);
 
 #endif

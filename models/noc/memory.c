@@ -1,12 +1,12 @@
-/* Memory for the big arrays of a mesh. */
-#include "models/noc/mesh/memory.h"
+/* Memory for the big arrays of a network. */
+#include "models/noc/memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-void *pim_noc_allocate(size_t count, size_t size)
+static void *obtain(size_t count, size_t size)
 {
     void *items = NULL;
     if (size != 0 && count > (SIZE_MAX - NOC_LINE) / size)
@@ -19,5 +19,12 @@ void *pim_noc_allocate(size_t count, size_t size)
         (void)madvise(items, huge, MADV_HUGEPAGE); /* a wish: without it the results are the same */
 #endif
     memset(items, 0, bytes);
+    return items;
+}
+
+void *pim_noc_allocate(size_t count, size_t size, bool *failed)
+{
+    void *items = obtain(count, size);
+    *failed |= !items;
     return items;
 }

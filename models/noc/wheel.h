@@ -6,14 +6,16 @@
  * is harmless, so a wake beyond the horizon is entered at its end, and a wake that has become pointless is
  * left in.
  */
-#ifndef PIMSIM_MODELS_NOC_MESH_WHEEL_H
-#define PIMSIM_MODELS_NOC_MESH_WHEEL_H
+#ifndef PIMSIM_MODELS_NOC_WHEEL_H
+#define PIMSIM_MODELS_NOC_WHEEL_H
 
 #include "models/noc/bits.h"
+#include "models/noc/memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 enum { PIM_NOC_HORIZON = 1024 }; /* cycles; a power of two, more than any latency between two units */
 
@@ -23,6 +25,21 @@ struct pim_noc_wheel {
     uint64_t busy[PIM_NOC_HORIZON / 64]; /* which sets are not empty */
     uint32_t words, groups;
 };
+
+static inline void pim_noc_wheel_create(struct pim_noc_wheel *wheel, uint32_t units, bool *failed)
+{
+    wheel->words = (units + 63) / 64;
+    wheel->groups = (wheel->words + 63) / 64;
+    wheel->sets = pim_noc_allocate((size_t)PIM_NOC_HORIZON * wheel->words, sizeof *wheel->sets, failed);
+    wheel->touched =
+        pim_noc_allocate((size_t)PIM_NOC_HORIZON * wheel->groups, sizeof *wheel->touched, failed);
+}
+
+static inline void pim_noc_wheel_destroy(struct pim_noc_wheel *wheel)
+{
+    free(wheel->sets);
+    free(wheel->touched);
+}
 
 /* The entries of one cycle. */
 struct pim_noc_spoke {
