@@ -27,6 +27,14 @@ START_TEST(energy_of_currents)
     ck_assert_double_eq_tol(energy.precharge / 1.647336e8, 1, 1e-6);
     ck_assert_double_eq_tol(energy.background_active, 8 * 1.2 * 43 * 1000 * 0.833, 1e-6);
     ck_assert_double_eq_tol(energy.background_precharged, 8 * 1.2 * 34 * 2000 * 0.833, 1e-6);
+
+    /* Refreshes of single banks have a current and a length of their own. */
+    static const char *const settings[] = {"energy.idd5pb_ma=100", "dram.trfc_bank=150", NULL};
+    configure(&configuration, "ddr4_2400r", settings);
+    counters.commands[PIM_DRAM_REFPB] = 30;
+    counters.commands[PIM_DRAM_REFSB] = 5;
+    pim_dram_energy_compute(&configuration.specification, &configuration.energy, &counters, 3000, &energy);
+    ck_assert_double_eq_tol(energy.refresh / (7.884373e7 + 8 * 1.2 * (100 - 43) * 150 * 0.833 * 35), 1, 1e-6);
 }
 END_TEST
 
