@@ -1,6 +1,6 @@
 /*
- * Integer arithmetic that C17 lacks: the larger and the smaller, differences, quotients rounded up, floor of
- * the binary logarithm, the full product of two 64-bit integers, sizes that cannot overflow. The one compiler
+ * Integer arithmetic that C17 lacks: the larger and the smaller, differences, quotients rounded up, the
+ * greatest common divisor, floor of the binary logarithm, the full product of two 64-bit integers, sizes that cannot overflow. The one compiler
  * built-in used has a portable form with the same result beside it.
  */
 #ifndef PIMSIM_SIM_INTEGER_H
@@ -43,6 +43,17 @@ static inline uint32_t pim_divide_up32(uint32_t a, uint32_t b)
 {
     assert(b != 0);
     return a / b + (a % b != 0);
+}
+
+/* The greatest common divisor; of 0 and a number the number. */
+static inline uint64_t pim_greatest_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
 /* floor(log2(value)); `value` must not be 0. */

@@ -11,13 +11,7 @@ uint64_t pim_estimate_burst_columns(uint32_t port_bytes, uint64_t address, uint6
     if (count == 1 || stride - bytes < port)
         return (address + (count - 1) * stride + bytes - 1) / port - address / port + 1;
     /* Pieces that begin at the same byte of a column have as many columns. */
-    uint64_t period = port;
-    for (uint64_t b = stride % port; b != 0;) {
-        uint64_t rest = period % b;
-        period = b;
-        b = rest;
-    }
-    period = port / period;
+    const uint64_t period = port / pim_greatest_divisor(port, stride);
     if (count > period) {
         whole = count / period;
         count %= period;

@@ -2,11 +2,6 @@
 
 #include "models/cost/read.h"
 
-static uint32_t integer(const struct pim_configuration *configuration, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds it to 32 bits */
-}
-
 /* What `cycles` take beyond those that pass anyway. */
 static uint32_t beyond(uint32_t cycles, uint32_t anyway)
 {
@@ -76,26 +71,26 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         pim_cost_read_bank(configuration, &bank, error) != PIM_OK)
         return error->status;
     *nodes = (struct pim_estimate_hardware){
-        .width = integer(configuration, "array.width"),
-        .height = integer(configuration, "array.height"),
+        .width = pim_configuration_count(configuration, "array.width"),
+        .height = pim_configuration_count(configuration, "array.height"),
         .logic_khz = (uint64_t)pim_configuration_integer(configuration, "clock.logic_khz"),
         .network_khz = (uint64_t)pim_configuration_integer(configuration, "clock.network_khz"),
         .memory_khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"),
-        .window = integer(configuration, "unit.window"),
+        .window = pim_configuration_count(configuration, "unit.window"),
         .turn_bytes = sizes.turn_bytes,
-        .input_bytes = integer(configuration, "buffers.input_bytes"),
-        .weight_bytes = integer(configuration, "buffers.weight_bytes"),
-        .output_bytes = integer(configuration, "buffers.output_bytes"),
+        .input_bytes = pim_configuration_count(configuration, "buffers.input_bytes"),
+        .weight_bytes = pim_configuration_count(configuration, "buffers.weight_bytes"),
+        .output_bytes = pim_configuration_count(configuration, "buffers.output_bytes"),
         .acu_elements = acu.operation[PIM_VECTOR_COPY].elements_per_cycle,
         .acu_depth = acu.operation[PIM_VECTOR_COPY].depth,
-        .flit_bytes = (integer(configuration, "noc.flit_bits") + 7) / 8,
+        .flit_bytes = (pim_configuration_count(configuration, "noc.flit_bits") + 7) / 8,
         .hop_cycles = (uint32_t)network->per_router,
         .fixed_cycles = (int32_t)network->fixed,
         .packet_bytes = sizes.packet_bytes,
-        .buffer_flits = integer(configuration, "noc.buffer_flits"),
-        .send_packets = integer(configuration, "network_interface.send_packets"),
-        .receive_packets = integer(configuration, "network_interface.receive_packets"),
-        .posted_receives = integer(configuration, "network_interface.posted_receives"),
+        .buffer_flits = pim_configuration_count(configuration, "noc.buffer_flits"),
+        .send_packets = pim_configuration_count(configuration, "network_interface.send_packets"),
+        .receive_packets = pim_configuration_count(configuration, "network_interface.receive_packets"),
+        .posted_receives = pim_configuration_count(configuration, "network_interface.posted_receives"),
         .cut_through = pim_configuration_choice(configuration, "network_interface.forward") == 1,
         .acu = acu,
     };

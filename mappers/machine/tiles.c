@@ -1,10 +1,5 @@
 #include "mappers/machine/tiles.h"
 
-static uint32_t value(const struct pim_configuration *configuration, const char *key)
-{
-    return (uint32_t)pim_configuration_integer(configuration, key); /* the schema bounds these to 32 bits */
-}
-
 enum pim_status pim_machine_tiles_read(const struct pim_configuration *configuration,
                                        struct pim_machine_tiles *tiles, struct pim_error *error)
 {
@@ -13,13 +8,13 @@ enum pim_status pim_machine_tiles_read(const struct pim_configuration *configura
                                       "this mapper needs hardware with tiles of crossbars: "
                                       "array.kind = \"tile\", as configs/hardware/noc-conflict-16x16.cfg");
     *tiles = (struct pim_machine_tiles){
-        .width = value(configuration, "array.width"),
-        .height = value(configuration, "array.height"),
-        .crossbar_rows = value(configuration, "tile.crossbar_rows"),
-        .crossbar_columns = value(configuration, "tile.crossbar_columns"),
-        .rows_of_crossbars = value(configuration, "tile.rows_of_crossbars"),
-        .columns_of_crossbars = value(configuration, "tile.columns_of_crossbars"),
-        .bits = value(configuration, "tile.activation_bits"),
+        .width = pim_configuration_count(configuration, "array.width"),
+        .height = pim_configuration_count(configuration, "array.height"),
+        .crossbar_rows = pim_configuration_count(configuration, "tile.crossbar_rows"),
+        .crossbar_columns = pim_configuration_count(configuration, "tile.crossbar_columns"),
+        .rows_of_crossbars = pim_configuration_count(configuration, "tile.rows_of_crossbars"),
+        .columns_of_crossbars = pim_configuration_count(configuration, "tile.columns_of_crossbars"),
+        .bits = pim_configuration_count(configuration, "tile.activation_bits"),
         .link_gbps = pim_configuration_real(configuration, "tile.link_gbps"),
         .stores = pim_configuration_choice(configuration, "tile.switching") != 0,
         .tables = pim_configuration_choice(configuration, "tile.routing") == 3, /* "xy|yx|adaptive|table" */

@@ -2,11 +2,6 @@
 
 #include <inttypes.h>
 
-static uint32_t key(const struct pim_configuration *configuration, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(configuration, path);
-}
-
 /* Rows that a program of counted rows names: a sum over all columns has a bit more for each level, and
  * behind all of them a row comes from others. */
 static uint64_t rows_needed(const struct pim_machine *machine)
@@ -22,23 +17,23 @@ enum pim_status pim_machine_read(const struct pim_configuration *configuration, 
                                  struct pim_error *error)
 {
     *machine = (struct pim_machine){
-        .stacks = key(configuration, "array.height"),
-        .channels = key(configuration, "array.width"),
-        .banks = key(configuration, "levels.banks"),
-        .columns = key(configuration, "levels.columns"),
-        .rows = key(configuration, "levels.rows"),
-        .word_bits = key(configuration, "levels.word_bits"),
-        .channel_bytes = key(configuration, "levels.channel_bytes"),
-        .bus_bytes = key(configuration, "levels.bus_bytes"),
+        .stacks = pim_configuration_count(configuration, "array.height"),
+        .channels = pim_configuration_count(configuration, "array.width"),
+        .banks = pim_configuration_count(configuration, "levels.banks"),
+        .columns = pim_configuration_count(configuration, "levels.columns"),
+        .rows = pim_configuration_count(configuration, "levels.rows"),
+        .word_bits = pim_configuration_count(configuration, "levels.word_bits"),
+        .channel_bytes = pim_configuration_count(configuration, "levels.channel_bytes"),
+        .bus_bytes = pim_configuration_count(configuration, "levels.bus_bytes"),
         .costs = (enum pim_machine_costs)pim_configuration_choice(configuration, "levels.costs"),
-        .add_cycles = key(configuration, "levels.add_cycles"),
-        .multiply_cycles = key(configuration, "levels.multiply_cycles"),
-        .step_ps = key(configuration, "levels.step_ps"),
-        .logic_khz = key(configuration, "clock.logic_khz"),
-        .refresh_cycles = key(configuration, "levels.refresh_cycles"),
-        .refresh_interval_cycles = key(configuration, "levels.refresh_interval_cycles"),
-        .window = key(configuration, "unit.window"),
-        .row_overhead_cycles = key(configuration, "levels.row_overhead_cycles"),
+        .add_cycles = pim_configuration_count(configuration, "levels.add_cycles"),
+        .multiply_cycles = pim_configuration_count(configuration, "levels.multiply_cycles"),
+        .step_ps = pim_configuration_count(configuration, "levels.step_ps"),
+        .logic_khz = pim_configuration_count(configuration, "clock.logic_khz"),
+        .refresh_cycles = pim_configuration_count(configuration, "levels.refresh_cycles"),
+        .refresh_interval_cycles = pim_configuration_count(configuration, "levels.refresh_interval_cycles"),
+        .window = pim_configuration_count(configuration, "unit.window"),
+        .row_overhead_cycles = pim_configuration_count(configuration, "levels.row_overhead_cycles"),
     };
     const int64_t *busy;
     size_t count = pim_configuration_list(configuration, "levels.aap_busy_cycles", &busy);

@@ -4,11 +4,6 @@
 
 #include <math.h>
 
-static uint32_t integer(const struct pim_configuration *configuration, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds it to 32 bits */
-}
-
 static uint64_t large(const struct pim_configuration *configuration, const char *path)
 {
     return (uint64_t)pim_configuration_integer(configuration, path); /* the schema allows no negative value */
@@ -18,28 +13,28 @@ enum pim_status pim_cost_read_pe(const struct pim_configuration *configuration,
                                  struct pim_pe_configuration *pe, struct pim_error *error)
 {
     pe->dataflow = (enum pim_pe_dataflow)pim_configuration_choice(configuration, "pe.style");
-    pe->rows = integer(configuration, "pe.rows");
-    pe->columns = integer(configuration, "pe.columns");
-    pe->pipeline_depth = integer(configuration, "pe.pipeline_depth");
+    pe->rows = pim_configuration_count(configuration, "pe.rows");
+    pe->columns = pim_configuration_count(configuration, "pe.columns");
+    pe->pipeline_depth = pim_configuration_count(configuration, "pe.pipeline_depth");
     pe->double_buffered = pe->dataflow != PIM_PE_OUTPUT_STATIONARY &&
                           pim_configuration_boolean(configuration, "pe.double_buffered");
     pe->drain_outputs = false;
     pe->folds =
         pim_configuration_choice(configuration, "pe.fold") == 0 ? PIM_PE_FOLDS_PADDED : PIM_PE_FOLDS_TRIMMED;
     pe->weight_load = (enum pim_pe_weight_load)pim_configuration_choice(configuration, "pe.weight_load");
-    pe->input_port_bytes = integer(configuration, "pe.input_port_bytes");
-    pe->weight_port_bytes = integer(configuration, "pe.weight_port_bytes");
-    pe->output_port_bytes = integer(configuration, "pe.output_port_bytes");
-    pe->accumulator_bits = integer(configuration, "pe.accumulator_bits");
+    pe->input_port_bytes = pim_configuration_count(configuration, "pe.input_port_bytes");
+    pe->weight_port_bytes = pim_configuration_count(configuration, "pe.weight_port_bytes");
+    pe->output_port_bytes = pim_configuration_count(configuration, "pe.output_port_bytes");
+    pe->accumulator_bits = pim_configuration_count(configuration, "pe.accumulator_bits");
     return pim_pe_check_configuration(pe, error) == PIM_OK ? PIM_OK : pim_fail_in(error, "pe");
 }
 
 enum pim_status pim_cost_read_acu(const struct pim_configuration *configuration,
                                   struct pim_acu_configuration *acu, struct pim_error *error)
 {
-    pim_acu_configuration_assumed(acu, integer(configuration, "acu.elements_per_cycle"));
+    pim_acu_configuration_assumed(acu, pim_configuration_count(configuration, "acu.elements_per_cycle"));
     for (unsigned operation = 0; operation < PIM_VECTORS; operation++)
-        acu->operation[operation].depth = integer(configuration, "acu.pipeline_depth");
+        acu->operation[operation].depth = pim_configuration_count(configuration, "acu.pipeline_depth");
     return pim_acu_check_configuration(acu, error) == PIM_OK ? PIM_OK : pim_fail_in(error, "acu");
 }
 
@@ -49,7 +44,7 @@ static uint32_t bank_time(const struct pim_configuration *configuration, const c
                           uint64_t (*rounded)(uint64_t picoseconds, uint64_t clock_khz))
 {
     if (pim_configuration_holds(configuration, cycles))
-        return integer(configuration, cycles);
+        return pim_configuration_count(configuration, cycles);
     const uint64_t count = rounded((uint64_t)llround(pim_configuration_real(configuration, ns) * 1000),
                                    (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"));
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
@@ -58,7 +53,8 @@ static uint32_t bank_time(const struct pim_configuration *configuration, const c
 enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,
                                    struct pim_bank_rules *rules, struct pim_error *error)
 {
-    struct pim_bank_timing timing = {.burst_cycles = integer(configuration, "dram.burst_cycles")};
+    struct pim_bank_timing timing = {.burst_cycles =
+                                         pim_configuration_count(configuration, "dram.burst_cycles")};
 #define X(name, fallback, most_ns, most_cycles, text)                                                        \
     timing.name = bank_time(configuration, "dram." #name, "dram." #name "_ns", pim_dram_cycles);
     PIM_BANK_DISTANCE_MAP(X)
@@ -72,12 +68,12 @@ enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration
                 "shorter than a memory cycle: write dram.refresh = false for a memory without refresh");
     }
     struct pim_bank_organization organization = {
-        .banks = integer(configuration, "dram.banks"),
-        .rows = integer(configuration, "dram.rows"),
-        .row_bytes = integer(configuration, "dram.row_bytes"),
-        .column_bytes = integer(configuration, "dram.column_bytes"),
+        .banks = pim_configuration_count(configuration, "dram.banks"),
+        .rows = pim_configuration_count(configuration, "dram.rows"),
+        .row_bytes = pim_configuration_count(configuration, "dram.row_bytes"),
+        .column_bytes = pim_configuration_count(configuration, "dram.column_bytes"),
         .closed_page = pim_configuration_choice(configuration, "dram.page") == 1,
-        .interleaved = integer(configuration, "dram.interleaved_banks")};
+        .interleaved = pim_configuration_count(configuration, "dram.interleaved_banks")};
     if (organization.interleaved == 3)
         return pim_configuration_fail(configuration, error, "dram.interleaved_banks", "1, 2 or 4 is allowed");
     if (pim_bank_check_configuration(&timing, &organization, error) != PIM_OK)
@@ -136,27 +132,27 @@ enum pim_status pim_cost_read_crossbar(const struct pim_configuration *configura
                                       "is more than 2^28 cycles");
     *crossbar = (struct pim_crossbar_configuration){
         .arrays = arrays < UINT32_MAX ? (uint32_t)arrays : UINT32_MAX,
-        .rows = integer(configuration, "crossbar.rows"),
-        .columns = integer(configuration, "crossbar.columns"),
-        .cell_bits = integer(configuration, "crossbar.cell_bits"),
-        .weight_bits = integer(configuration, "crossbar.weight_bits"),
-        .input_bits = integer(configuration, "crossbar.input_bits"),
+        .rows = pim_configuration_count(configuration, "crossbar.rows"),
+        .columns = pim_configuration_count(configuration, "crossbar.columns"),
+        .cell_bits = pim_configuration_count(configuration, "crossbar.cell_bits"),
+        .weight_bits = pim_configuration_count(configuration, "crossbar.weight_bits"),
+        .input_bits = pim_configuration_count(configuration, "crossbar.input_bits"),
         .slices_in_arrays = pim_configuration_choice(configuration, "crossbar.weight_slicing") == 1,
         .differential = pim_configuration_choice(configuration, "crossbar.sign") == 1,
-        .management_arrays = integer(configuration, "crossbar.management_arrays"),
+        .management_arrays = pim_configuration_count(configuration, "crossbar.management_arrays"),
         .pipelined = pim_configuration_boolean(configuration, "crossbar.pipelined"),
         .floor_division = pim_configuration_boolean(configuration, "crossbar.floor_division"),
-        .dac_bits = integer(configuration, "crossbar.dac_bits"),
-        .dac_count = integer(configuration, "crossbar.dac_count"),
-        .adc_count = integer(configuration, "crossbar.adc_count"),
-        .input_buffer_cycles = integer(configuration, "crossbar.input_buffer_cycles"),
-        .dac_cycles = integer(configuration, "crossbar.dac_cycles"),
+        .dac_bits = pim_configuration_count(configuration, "crossbar.dac_bits"),
+        .dac_count = pim_configuration_count(configuration, "crossbar.dac_count"),
+        .adc_count = pim_configuration_count(configuration, "crossbar.adc_count"),
+        .input_buffer_cycles = pim_configuration_count(configuration, "crossbar.input_buffer_cycles"),
+        .dac_cycles = pim_configuration_count(configuration, "crossbar.dac_cycles"),
         .read_cycles = (uint32_t)read,
         .write_row_cycles = (uint32_t)write,
-        .sample_hold_cycles = integer(configuration, "crossbar.sample_hold_cycles"),
-        .adc_cycles = integer(configuration, "crossbar.adc_cycles"),
-        .shift_add_cycles = integer(configuration, "crossbar.shift_add_cycles"),
-        .output_buffer_cycles = integer(configuration, "crossbar.output_buffer_cycles"),
+        .sample_hold_cycles = pim_configuration_count(configuration, "crossbar.sample_hold_cycles"),
+        .adc_cycles = pim_configuration_count(configuration, "crossbar.adc_cycles"),
+        .shift_add_cycles = pim_configuration_count(configuration, "crossbar.shift_add_cycles"),
+        .output_buffer_cycles = pim_configuration_count(configuration, "crossbar.output_buffer_cycles"),
     };
     if (pim_crossbar_check(crossbar, error) != PIM_OK)
         return pim_fail_in(error, "crossbar");

@@ -15,12 +15,6 @@
  * last. */
 #define LONGEST_PERIOD (UINT64_C(1) << 32)
 
-static uint32_t integer(const struct pim_configuration *configuration, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(configuration,
-                                               path); /* the schema bounds every key to 32 bits */
-}
-
 static enum pim_status read_clocks(const struct pim_configuration *configuration,
                                    struct pim_hardware *hardware, struct pim_error *error)
 {
@@ -49,14 +43,14 @@ static enum pim_status read_routers(const struct pim_configuration *configuratio
                                     const struct pim_hardware *hardware, uint32_t *width,
                                     struct pim_error *error)
 {
-    uint32_t concentration = integer(configuration, "noc.concentration");
+    uint32_t concentration = pim_configuration_count(configuration, "noc.concentration");
     *width = hardware->width / concentration;
     if (*width * concentration != hardware->width)
         return pim_configuration_fail(configuration, error, "noc.concentration",
                                       "%u does not divide array.width, which is %u", concentration,
                                       hardware->width);
-    uint32_t given_width = integer(configuration, "noc.width");
-    uint32_t given_height = integer(configuration, "noc.height");
+    uint32_t given_width = pim_configuration_count(configuration, "noc.width");
+    uint32_t given_height = pim_configuration_count(configuration, "noc.height");
     if (given_width != 0 && given_width != *width)
         return pim_configuration_fail(
             configuration, error, "noc.width",
@@ -100,11 +94,11 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
 {
     memset(hardware, 0, sizeof *hardware);
     struct pim_node_configuration *node = &hardware->node;
-    hardware->width = integer(configuration, "array.width");
-    hardware->height = integer(configuration, "array.height");
+    hardware->width = pim_configuration_count(configuration, "array.width");
+    hardware->height = pim_configuration_count(configuration, "array.height");
     if (read_clocks(configuration, hardware, error) != PIM_OK)
         return error->status;
-    node->window = integer(configuration, "unit.window");
+    node->window = pim_configuration_count(configuration, "unit.window");
     if ((node->window & (node->window - 1)) != 0)
         return pim_configuration_fail(configuration, error, "unit.window", "%u is not a power of two",
                                       node->window);
@@ -115,15 +109,15 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
         return error->status;
     if (node->channels.nodes == 0 && pim_cost_read_bank(configuration, &node->bank, error) != PIM_OK)
         return error->status;
-    node->buffer_bytes[PIM_BUFFER_INPUT] = integer(configuration, "buffers.input_bytes");
-    node->buffer_bytes[PIM_BUFFER_WEIGHT] = integer(configuration, "buffers.weight_bytes");
-    node->buffer_bytes[PIM_BUFFER_OUTPUT] = integer(configuration, "buffers.output_bytes");
+    node->buffer_bytes[PIM_BUFFER_INPUT] = pim_configuration_count(configuration, "buffers.input_bytes");
+    node->buffer_bytes[PIM_BUFFER_WEIGHT] = pim_configuration_count(configuration, "buffers.weight_bytes");
+    node->buffer_bytes[PIM_BUFFER_OUTPUT] = pim_configuration_count(configuration, "buffers.output_bytes");
     const struct pim_transfer_sizes sizes = pim_cost_read_sizes(configuration);
     node->arbitration_bytes = sizes.turn_bytes;
     node->packet_bytes = sizes.packet_bytes;
-    node->send_packets = integer(configuration, "network_interface.send_packets");
-    node->posted_receives = integer(configuration, "network_interface.posted_receives");
-    node->receive_packets = integer(configuration, "network_interface.receive_packets");
+    node->send_packets = pim_configuration_count(configuration, "network_interface.send_packets");
+    node->posted_receives = pim_configuration_count(configuration, "network_interface.posted_receives");
+    node->receive_packets = pim_configuration_count(configuration, "network_interface.receive_packets");
     node->cut_through = pim_configuration_choice(configuration, "network_interface.forward") == 1;
     if (read_noc(configuration, hardware, error) != PIM_OK)
         return error->status;

@@ -63,8 +63,8 @@ enum pim_status pim_standard_read_nodes(const struct pim_configuration *configur
             PIM_OK ||
         check_clock(configuration, "dram.standard", channels->dram.specification.clock_ps, error) != PIM_OK)
         return error->status;
-    channels->nodes = (uint32_t)pim_configuration_integer(configuration, "dram.nodes");
-    channels->accesses = (uint32_t)pim_configuration_integer(configuration, "dram.accesses");
+    channels->nodes = pim_configuration_count(configuration, "dram.nodes");
+    channels->accesses = pim_configuration_count(configuration, "dram.accesses");
     const struct pim_dram_organization *o = &channels->dram.specification.organization;
     const uint32_t *parameter = channels->dram.specification.parameter;
     const uint64_t row_bytes = (uint64_t)o->columns * o->access_bytes;

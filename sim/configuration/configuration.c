@@ -136,6 +136,13 @@ int64_t pim_configuration_integer(const struct pim_configuration *configuration,
     return value_of(configuration, path, PIM_KEY_INTEGER)->as.integer;
 }
 
+uint32_t pim_configuration_count(const struct pim_configuration *configuration, const char *path)
+{
+    const int64_t value = pim_configuration_integer(configuration, path);
+    assert(value >= 0 && value <= UINT32_MAX);
+    return (uint32_t)value;
+}
+
 double pim_configuration_real(const struct pim_configuration *configuration, const char *path)
 {
     return value_of(configuration, path, PIM_KEY_REAL)->as.real;

@@ -125,6 +125,8 @@ enum pim_status pim_configuration_set(struct pim_configuration *configuration, c
 enum pim_status pim_configuration_complete(struct pim_configuration *configuration, struct pim_error *error);
 
 int64_t pim_configuration_integer(const struct pim_configuration *configuration, const char *path);
+/* The same of a key whose schema bounds it to 0 .. UINT32_MAX. */
+uint32_t pim_configuration_count(const struct pim_configuration *configuration, const char *path);
 double pim_configuration_real(const struct pim_configuration *configuration, const char *path);
 bool pim_configuration_boolean(const struct pim_configuration *configuration, const char *path);
 /* Owned by the configuration, valid until the key is set again. Never NULL. */

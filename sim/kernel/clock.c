@@ -1,17 +1,9 @@
 /* The common tick of several clocks. */
 #include "sim/kernel/clock.h"
 
-#include <inttypes.h>
+#include "sim/integer.h"
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
+#include <inttypes.h>
 
 enum pim_status pim_clock_ticks_per_second(const uint64_t *khz, size_t count, const char *const *where,
                                            uint64_t *ticks_per_second, pim_time *periods,
@@ -25,7 +17,7 @@ enum pim_status pim_clock_ticks_per_second(const uint64_t *khz, size_t count, co
             return pim_fail(error, PIM_BAD_INPUT,
                             "%s: a frequency of %" PRIu64 " kHz: allowed are 1 to %" PRIu64 " kHz", name,
                             khz[i], limit);
-        uint64_t factor = khz[i] / greatest_common_divisor(common, khz[i]);
+        uint64_t factor = khz[i] / pim_greatest_divisor(common, khz[i]);
         if (factor > limit / common)
             return pim_fail(error, PIM_BAD_INPUT,
                             "%s: %" PRIu64 " kHz and the clocks before it (least common multiple %" PRIu64

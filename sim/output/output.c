@@ -29,15 +29,6 @@ struct pim_output {
     char *temporary; /* NULL when written directly */
 };
 
-static char *copy_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
-    if (copy)
-        memcpy(copy, text, size);
-    return copy;
-}
-
 /* Frees the output, not the files. */
 static void release(struct pim_output *output)
 {
@@ -90,8 +81,8 @@ static void sweep_folder(const char *folder)
 static enum pim_status open_temporary(struct pim_output *output, const struct stat *old,
                                       struct pim_error *error)
 {
-    char *scratch = copy_text(output->final); /* dirname writes into its argument */
-    output->folder = scratch ? copy_text(dirname(scratch)) : NULL;
+    char *scratch = strdup(output->final); /* dirname writes into its argument */
+    output->folder = scratch ? strdup(dirname(scratch)) : NULL;
     free(scratch);
     size_t size = output->folder ? strlen(output->folder) + 64 : 0;
     output->temporary = output->folder ? malloc(size) : NULL;
@@ -150,7 +141,7 @@ static enum pim_status open_path(struct pim_output *output, struct pim_error *er
         return pim_fail(error, PIM_IO, "%s: is a symbolic link that leads nowhere", path);
     if (path[0] == '\0' || path[strlen(path) - 1] == '/')
         return pim_fail(error, PIM_IO, "'%s': the name of a file is needed", path);
-    output->final = copy_text(path);
+    output->final = strdup(path);
     if (!output->final)
         return no_memory(path, error);
     return open_temporary(output, NULL, error);
@@ -164,7 +155,7 @@ enum pim_status pim_output_open(struct pim_output **output, const char *path, st
         return no_memory(path, error);
     enum pim_status status = PIM_OK;
     bool standard = strcmp(path, "-") == 0;
-    opened->path = copy_text(standard ? "standard output" : path);
+    opened->path = strdup(standard ? "standard output" : path);
     if (!opened->path)
         status = no_memory(path, error);
     else if (standard)

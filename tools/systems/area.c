@@ -4,34 +4,31 @@
 
 enum { ROUTER_PORTS_OF_LINKS = 4 };
 
-static uint32_t count(const struct pim_configuration *configuration, const char *key)
-{
-    return (uint32_t)pim_configuration_integer(configuration, key);
-}
-
 static enum pim_status read_system(const struct pim_configuration *configuration, unsigned bits,
                                    struct pim_area_system *system, struct pim_error *error)
 {
-    uint32_t concentration = count(configuration, "noc.concentration");
-    uint32_t nodes = count(configuration, "array.width") * count(configuration, "array.height");
+    uint32_t concentration = pim_configuration_count(configuration, "noc.concentration");
+    uint32_t nodes = pim_configuration_count(configuration, "array.width") *
+                     pim_configuration_count(configuration, "array.height");
     if (pim_configuration_choice(configuration, "array.kind") != 0)
         return pim_configuration_fail(configuration, error, "array.kind",
                                       "areas are known of DRAM-PIM nodes and of crossbar tiles (array.kind "
                                       "\"node\" or \"tile\")");
     *system = (struct pim_area_system){
         .nodes = nodes,
-        .pe_rows = count(configuration, "pe.rows"),
-        .pe_columns = count(configuration, "pe.columns"),
+        .pe_rows = pim_configuration_count(configuration, "pe.rows"),
+        .pe_columns = pim_configuration_count(configuration, "pe.columns"),
         .operand_bits = bits,
-        .sum_bits = count(configuration, "pe.accumulator_bits"),
+        .sum_bits = pim_configuration_count(configuration, "pe.accumulator_bits"),
         .input_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.input_bytes"),
         .weight_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes"),
         .output_bytes = (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes"),
         .router_ports = ROUTER_PORTS_OF_LINKS + concentration,
-        .virtual_channels = count(configuration, "noc.virtual_channels"),
-        .buffer_flits = count(configuration, "noc.buffer_flits"),
-        .flit_bits = count(configuration, "noc.flit_bits"),
-        .banks = count(configuration, "dram.banks") * count(configuration, "dram.interleaved_banks")};
+        .virtual_channels = pim_configuration_count(configuration, "noc.virtual_channels"),
+        .buffer_flits = pim_configuration_count(configuration, "noc.buffer_flits"),
+        .flit_bits = pim_configuration_count(configuration, "noc.flit_bits"),
+        .banks = pim_configuration_count(configuration, "dram.banks") *
+                 pim_configuration_count(configuration, "dram.interleaved_banks")};
     if (concentration > 1 && nodes % concentration != 0)
         return pim_fail(error, PIM_BAD_INPUT,
                         "noc.concentration %" PRIu32 " does not divide the %" PRIu32 " nodes", concentration,
@@ -49,7 +46,7 @@ enum pim_status pim_area_read(const struct pim_configuration *configuration, uns
         struct pim_area *area = &areas[reading];
         pim_area_of((enum pim_area_reading)reading, system, area);
         /* A router serves several nodes where the network is concentrated. */
-        area->routers /= count(configuration, "noc.concentration");
+        area->routers /= pim_configuration_count(configuration, "noc.concentration");
         area->total = area->engines + area->routers + area->controllers;
     }
     return PIM_OK;
@@ -68,14 +65,15 @@ void pim_area_read_tiles(const struct pim_configuration *configuration, struct p
                          struct pim_area_tiles areas[PIM_AREA_READINGS])
 {
     *system = (struct pim_area_tile_system){
-        .tiles = count(configuration, "array.width") * count(configuration, "array.height"),
+        .tiles = pim_configuration_count(configuration, "array.width") *
+                 pim_configuration_count(configuration, "array.height"),
         .input_bits = (uint64_t)pim_configuration_integer(configuration, "tile.input_buffer_bits"),
         .output_bits = (uint64_t)pim_configuration_integer(configuration, "tile.output_buffer_bits"),
         .access_bits = TILE_ACCESS_BITS,
         .router_ports = ROUTER_PORTS_OF_LINKS + 1,
-        .virtual_channels = count(configuration, "noc.virtual_channels"),
-        .buffer_flits = count(configuration, "noc.buffer_flits"),
-        .flit_bits = count(configuration, "noc.flit_bits")};
+        .virtual_channels = pim_configuration_count(configuration, "noc.virtual_channels"),
+        .buffer_flits = pim_configuration_count(configuration, "noc.buffer_flits"),
+        .flit_bits = pim_configuration_count(configuration, "noc.flit_bits")};
     for (int reading = 0; reading < PIM_AREA_READINGS; reading++)
         pim_area_of_tiles((enum pim_area_reading)reading, system, &areas[reading]);
 }

@@ -24,11 +24,6 @@ const struct pim_schema pim_tune_schema = {
     .count = sizeof keys / sizeof keys[0],
 };
 
-static uint32_t number(const struct pim_configuration *configuration, const char *key)
-{
-    return (uint32_t)pim_configuration_integer(configuration, key);
-}
-
 /* `name` as the file at `path` means it. */
 static char *beside(const char *path, const char *name)
 {
@@ -51,12 +46,13 @@ static enum pim_status take(const struct pim_configuration *configuration, const
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the constraints");
     constraints->budget = pim_configuration_real(configuration, "area.budget_mm2");
     constraints->reading = (enum pim_area_reading)pim_configuration_choice(configuration, "area.reading");
-    *bounds = (struct pim_tune_bounds){.node_least = number(configuration, "nodes.least"),
-                                       .node_most = number(configuration, "nodes.most"),
-                                       .pe_least = number(configuration, "pe.least"),
-                                       .pe_most = number(configuration, "pe.most"),
-                                       .buffer_least = number(configuration, "buffers.least_kib"),
-                                       .buffer_most = number(configuration, "buffers.most_kib")};
+    *bounds =
+        (struct pim_tune_bounds){.node_least = pim_configuration_count(configuration, "nodes.least"),
+                                 .node_most = pim_configuration_count(configuration, "nodes.most"),
+                                 .pe_least = pim_configuration_count(configuration, "pe.least"),
+                                 .pe_most = pim_configuration_count(configuration, "pe.most"),
+                                 .buffer_least = pim_configuration_count(configuration, "buffers.least_kib"),
+                                 .buffer_most = pim_configuration_count(configuration, "buffers.most_kib")};
     const char *wrong = bounds->node_least > bounds->node_most       ? "nodes.least"
                         : bounds->pe_least > bounds->pe_most         ? "pe.least"
                         : bounds->buffer_least > bounds->buffer_most ? "buffers.least_kib"

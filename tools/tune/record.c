@@ -8,22 +8,6 @@
 
 enum { NAME_BYTES = 512 };
 
-static const struct {
-    const char *key;
-    uint32_t unit;
-} dimensions[] = {
-#define X(name, key, unit) {key, unit},
-    PIM_TUNE_DIMENSION_MAP(X)
-#undef X
-};
-
-static uint64_t setting(const struct pim_tune_space *space, const struct pim_tune_architecture *architecture,
-                        int dimension)
-{
-    uint64_t value = pim_tune_value(space, architecture, (enum pim_tune_dimension)dimension);
-    return dimensions[dimension].unit > 0 ? value * dimensions[dimension].unit : value;
-}
-
 void pim_tune_sum_up(const struct pim_tune_subject *subject, struct pim_tune_outcome *outcome)
 {
     for (int f = 0; f < PIM_TUNE_FIDELITIES; f++) {
@@ -153,7 +137,8 @@ enum pim_status pim_tune_write_outcome(const struct pim_tune_subject *subject, u
     for (int d = 0; d < PIM_TUNE_DIMENSIONS; d++)
         result->settings[result->setting_count++] = (struct pim_sweep_value){
             .kind = PIM_SWEEP_INTEGER,
-            .integer = (int64_t)setting(subject->space, &outcome->proposal.architecture, d)};
+            .integer = (int64_t)pim_tune_setting(subject->space, &outcome->proposal.architecture,
+                                                 (enum pim_tune_dimension)d)};
     result->cpu_seconds = outcome->cpu_seconds;
     result->wall_seconds = outcome->wall_seconds;
     if (put_configuration(subject, outcome, result, error) != PIM_OK)
@@ -203,8 +188,9 @@ enum pim_status pim_tune_read_outcome(const struct pim_tune_subject *subject,
 {
     bool same = result->setting_count == PIM_TUNE_DIMENSIONS + 1, whole = true;
     for (int d = 0; same && d < PIM_TUNE_DIMENSIONS; d++)
-        same = result->settings[d + 1].integer ==
-               (int64_t)setting(subject->space, &outcome->proposal.architecture, d);
+        same = result->settings[d + 1].integer == (int64_t)pim_tune_setting(subject->space,
+                                                                            &outcome->proposal.architecture,
+                                                                            (enum pim_tune_dimension)d);
     if (!same)
         return pim_fail(error, PIM_BAD_INPUT,
                         "iteration %" PRIu64 " has another architecture than the search proposes again",
@@ -232,7 +218,7 @@ enum pim_status pim_tune_add_axis(struct pim_sweep *sweep, uint64_t iterations, 
     bool good = axis.keys != NULL;
     axis.key_count = good ? axis.key_count : 0;
     for (size_t i = 0; good && i < axis.key_count; i++) {
-        axis.keys[i].name = strdup(i == 0 ? "iteration" : dimensions[i - 1].key);
+        axis.keys[i].name = strdup(i == 0 ? "iteration" : pim_tune_key((enum pim_tune_dimension)(i - 1)));
         good = axis.keys[i].name != NULL;
     }
     if (!good) {

@@ -138,6 +138,18 @@ uint32_t pim_tune_value(const struct pim_tune_space *space, const struct pim_tun
     return space->value[dimension][architecture->at[dimension]];
 }
 
+const char *pim_tune_key(enum pim_tune_dimension dimension)
+{
+    return dimensions[dimension].key;
+}
+
+uint64_t pim_tune_setting(const struct pim_tune_space *space,
+                          const struct pim_tune_architecture *architecture, enum pim_tune_dimension dimension)
+{
+    const uint64_t value = pim_tune_value(space, architecture, dimension);
+    return dimensions[dimension].unit > 0 ? value * dimensions[dimension].unit : value;
+}
+
 bool pim_tune_index(const struct pim_tune_space *space, enum pim_tune_dimension dimension, uint32_t value,
                     uint16_t *index)
 {
@@ -253,9 +265,9 @@ enum pim_status pim_tune_configure(const struct pim_tune_space *space,
         status = pim_configuration_read_text(*configuration, "base configuration", space->base_text,
                                              strlen(space->base_text), error);
     for (int d = 0; status == PIM_OK && d < PIM_TUNE_DIMENSIONS; d++) {
-        uint64_t value = pim_tune_value(space, architecture, (enum pim_tune_dimension)d);
-        status = set_count(*configuration, dimensions[d].key,
-                           dimensions[d].unit > 0 ? value * dimensions[d].unit : value, error);
+        const enum pim_tune_dimension dimension = (enum pim_tune_dimension)d;
+        status = set_count(*configuration, pim_tune_key(dimension),
+                           pim_tune_setting(space, architecture, dimension), error);
     }
     if (status == PIM_OK)
         status = set_node(space, &system, *configuration, error);

@@ -75,6 +75,11 @@ void pim_tune_space_terminate(struct pim_tune_space *space);
 /* The value of a dimension: a count, or KiB. */
 uint32_t pim_tune_value(const struct pim_tune_space *space, const struct pim_tune_architecture *architecture,
                         enum pim_tune_dimension dimension);
+/* The key of a dimension in configurations, and the value that it has there. */
+const char *pim_tune_key(enum pim_tune_dimension dimension);
+uint64_t pim_tune_setting(const struct pim_tune_space *space,
+                          const struct pim_tune_architecture *architecture,
+                          enum pim_tune_dimension dimension);
 /* The index of `value` in a dimension; false when it is none. */
 bool pim_tune_index(const struct pim_tune_space *space, enum pim_tune_dimension dimension, uint32_t value,
                     uint16_t *index);

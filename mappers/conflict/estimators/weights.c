@@ -39,22 +39,13 @@ static uint64_t digest(const struct pim_tile_graph *graph)
     return state;
 }
 
-static char *copy_of(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
-    if (copy)
-        memcpy(copy, text, size);
-    return copy;
-}
-
 enum pim_status pim_tile_weights_make(struct pim_tile_weights *weights,
                                       const struct pim_tile_identity *identity, struct pim_error *error)
 {
     const struct pim_tile_graph *graph = identity->graph;
-    *weights = (struct pim_tile_weights){.version = copy_of(pimsim_version()),
-                                         .network = copy_of(graph->name),
-                                         .configuration = copy_of(identity->configuration),
+    *weights = (struct pim_tile_weights){.version = strdup(pimsim_version()),
+                                         .network = strdup(graph->name),
+                                         .configuration = strdup(identity->configuration),
                                          .nodes = graph->nodes,
                                          .edges = graph->edges,
                                          .images = identity->images};

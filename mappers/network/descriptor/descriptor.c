@@ -93,11 +93,6 @@ static const struct {
     {"network.class_token", 1u << PIM_FAMILY_VIT, false},
 };
 
-static uint32_t integer(const struct pim_configuration *configuration, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds it */
-}
-
 /* Reads a list that must have one value for each stage, or one for all where `one` allows it. */
 enum pim_status pim_network_read_list(const struct pim_configuration *configuration, const char *path,
                                       uint32_t stages, bool one, uint32_t *target, struct pim_error *error)
@@ -173,12 +168,12 @@ static enum pim_status read_specification(const struct pim_configuration *config
     size_t stages = pim_configuration_list(configuration, "network.blocks", &blocks);
     *s = (struct pim_transformer_specification){
         .family = (enum pim_family)pim_configuration_choice(configuration, "network.family"),
-        .image = integer(configuration, "network.image"),
-        .patch = integer(configuration, "network.patch"),
-        .input_channels = integer(configuration, "network.input_channels"),
-        .classes = integer(configuration, "network.classes"),
-        .window = integer(configuration, "network.window"),
-        .expand = integer(configuration, "network.expand"),
+        .image = pim_configuration_count(configuration, "network.image"),
+        .patch = pim_configuration_count(configuration, "network.patch"),
+        .input_channels = pim_configuration_count(configuration, "network.input_channels"),
+        .classes = pim_configuration_count(configuration, "network.classes"),
+        .window = pim_configuration_count(configuration, "network.window"),
+        .expand = pim_configuration_count(configuration, "network.expand"),
         .class_token = pim_configuration_boolean(configuration, "network.class_token"),
     };
     size_t most = s->family == PIM_FAMILY_VIT ? 1 : PIM_STAGES;

@@ -5,11 +5,6 @@
 
 #include <inttypes.h>
 
-static uint32_t integer(const struct pim_configuration *configuration, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds it */
-}
-
 static enum pim_status read_stages(const struct pim_configuration *configuration,
                                    struct pim_convolutional_specification *s, struct pim_error *error)
 {
@@ -36,7 +31,7 @@ static enum pim_status read_stages(const struct pim_configuration *configuration
 static enum pim_status read_heads(const struct pim_configuration *configuration,
                                   struct pim_convolutional_specification *s, struct pim_error *error)
 {
-    s->tokens = integer(configuration, "network.tokens");
+    s->tokens = pim_configuration_count(configuration, "network.tokens");
     if (pim_network_read_list(configuration, "network.heads", s->stages, false, &s->heads, error) != PIM_OK)
         return error->status;
     if (s->channels[0] % s->heads == 0)
@@ -66,10 +61,10 @@ enum pim_status pim_network_read_convolutional(const struct pim_configuration *c
     unsigned family = pim_configuration_choice(configuration, "network.family");
     *s = (struct pim_convolutional_specification){
         .family = (enum pim_convolutional)(family - PIM_FAMILIES),
-        .image = integer(configuration, "network.image"),
-        .input_channels = integer(configuration, "network.input_channels"),
-        .classes = integer(configuration, "network.classes"),
-        .groups = integer(configuration, "network.groups"),
+        .image = pim_configuration_count(configuration, "network.image"),
+        .input_channels = pim_configuration_count(configuration, "network.input_channels"),
+        .classes = pim_configuration_count(configuration, "network.classes"),
+        .groups = pim_configuration_count(configuration, "network.groups"),
         .bottleneck = pim_configuration_boolean(configuration, "network.bottleneck"),
     };
     enum pim_status status = pim_network_check_keys(configuration, family, error);

@@ -389,8 +389,8 @@ static void fold_window(struct pim_onnx_importer *i)
     pim_onnx_set_fixed(i, 0);
 }
 
-/* All inputs of the node at work are constants. (Shape and Size fold without.) */
-static bool all_constant(const struct pim_onnx_importer *i)
+/* (Shape and Size fold without.) */
+bool pim_onnx_all_constant(const struct pim_onnx_importer *i)
 {
     for (size_t in = 0; in < i->node->n_input; in++) {
         uint32_t value =
@@ -501,5 +501,5 @@ bool pim_onnx_fold(struct pim_onnx_importer *i)
             return true;
         }
     }
-    return all_constant(i) && fold_by_conversion(i);
+    return pim_onnx_all_constant(i) && fold_by_conversion(i);
 }

@@ -220,6 +220,9 @@ void pim_onnx_order(struct pim_onnx_importer *i);
  */
 bool pim_onnx_fold(struct pim_onnx_importer *i);
 
+/* All inputs of the node at work are constants. */
+bool pim_onnx_all_constant(const struct pim_onnx_importer *i);
+
 /* The node at work is of the format's own operator set. */
 bool pim_onnx_is_standard(const struct pim_onnx_importer *i);
 

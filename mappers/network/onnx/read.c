@@ -78,17 +78,6 @@ static void read_inputs(struct pim_onnx_importer *i)
     }
 }
 
-static bool all_constant(const struct pim_onnx_importer *i)
-{
-    for (size_t in = 0; in < i->node->n_input; in++) {
-        uint32_t value =
-            i->node->input[in][0] ? pim_onnx_names_find(&i->value_names, i->node->input[in]) : PIM_NONE;
-        if (value != PIM_NONE && i->value[value].kind != PIM_ONNX_CONSTANT)
-            return false;
-    }
-    return true;
-}
-
 /* What the file says about shapes inside of the network, for those that depend on data. */
 static void note_declarations(struct pim_onnx_importer *i)
 {
@@ -107,7 +96,7 @@ static void fold_constants(struct pim_onnx_importer *i)
 {
     for (uint32_t o = 0; o < i->ordered && i->status == PIM_OK; o++) {
         i->node = i->model->node[i->order[o]];
-        if (all_constant(i) && pim_onnx_fold(i))
+        if (pim_onnx_all_constant(i) && pim_onnx_fold(i))
             i->absorbed[i->order[o]] = 1;
     }
 }
@@ -116,7 +105,7 @@ static bool folds(struct pim_onnx_importer *i)
 {
     bool shape_only = strcmp(i->node->op_type, "Shape") == 0 || strcmp(i->node->op_type, "Size") == 0 ||
                       strcmp(i->node->op_type, "EyeLike") == 0;
-    return (all_constant(i) || shape_only) && pim_onnx_fold(i);
+    return (pim_onnx_all_constant(i) || shape_only) && pim_onnx_fold(i);
 }
 
 void pim_onnx_convert_node(struct pim_onnx_importer *i)

@@ -139,11 +139,6 @@ const struct pim_schema pim_dram_schema = {
     "dram", "A DRAM: organisation, timing, controller, energy. Presets: `pimsim dram --preset NAME`.", keys,
     sizeof keys / sizeof keys[0]};
 
-static uint32_t number(const struct pim_configuration *values, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(values, path);
-}
-
 /* A time in ns, in whole ps, as cycles: a shortest distance is rounded up, the interval of refreshes down. */
 static enum pim_status take_time(const struct pim_configuration *values, const char *path, bool interval,
                                  uint32_t clock_ps, uint32_t *cycles, struct pim_error *error)
@@ -173,7 +168,7 @@ static enum pim_status take_parameters(const struct pim_configuration *values,
         (void)snprintf(path, sizeof path, "dram.%s", key);
         (void)snprintf(ns, sizeof ns, "%s_ns", path);
         if (!time || !pim_configuration_given(values, ns))
-            specification->parameter[i] = number(values, path);
+            specification->parameter[i] = pim_configuration_count(values, path);
         else if (take_time(values, ns, interval, specification->clock_ps, &specification->parameter[i],
                            error) != PIM_OK)
             return error->status;
@@ -185,18 +180,18 @@ static enum pim_status take_specification(const struct pim_configuration *values
                                           struct pim_dram_specification *specification,
                                           struct pim_error *error)
 {
-    uint32_t access = number(values, "dram.access_bytes");
+    uint32_t access = pim_configuration_count(values, "dram.access_bytes");
     specification->organization = (struct pim_dram_organization){
-        .channels = number(values, "dram.channels"),
-        .pseudo_channels = number(values, "dram.pseudo_channels"),
-        .ranks = number(values, "dram.ranks"),
-        .bank_groups = number(values, "dram.bank_groups"),
-        .banks = number(values, "dram.banks"),
-        .rows = number(values, "dram.rows"),
+        .channels = pim_configuration_count(values, "dram.channels"),
+        .pseudo_channels = pim_configuration_count(values, "dram.pseudo_channels"),
+        .ranks = pim_configuration_count(values, "dram.ranks"),
+        .bank_groups = pim_configuration_count(values, "dram.bank_groups"),
+        .banks = pim_configuration_count(values, "dram.banks"),
+        .rows = pim_configuration_count(values, "dram.rows"),
         .columns = row_bytes / access,
         .access_bytes = access,
     };
-    specification->clock_ps = number(values, "dram.clock_ps");
+    specification->clock_ps = pim_configuration_count(values, "dram.clock_ps");
     specification->split_command_bus = pim_configuration_boolean(values, "dram.split_command_bus");
     specification->half_clock = pim_configuration_boolean(values, "dram.half_clock");
     specification->write_clock = pim_configuration_boolean(values, "dram.write_clock");
@@ -226,17 +221,17 @@ static enum pim_status take_rows(const struct pim_configuration *values,
 
 static void take_policy(const struct pim_configuration *values, struct pim_dram_policy *policy)
 {
-    uint32_t writes = number(values, "dram.write_queue");
-    uint32_t high = number(values, "dram.write_high"), fifth = (writes + 4) / 5 - 1;
+    uint32_t writes = pim_configuration_count(values, "dram.write_queue");
+    uint32_t high = pim_configuration_count(values, "dram.write_high"), fifth = (writes + 4) / 5 - 1;
     int64_t low = pim_configuration_integer(values, "dram.write_low");
     high = high ? high : writes * 4 / 5 + 1;
     *policy = (struct pim_dram_policy){
         .scheduler = (enum pim_dram_scheduler)pim_configuration_choice(values, "dram.scheduler"),
-        .row_hit_cap = number(values, "dram.row_hit_cap"),
+        .row_hit_cap = pim_configuration_count(values, "dram.row_hit_cap"),
         .page = (enum pim_dram_page)pim_configuration_choice(values, "dram.page"),
-        .page_cap = number(values, "dram.page_cap"),
-        .page_timeout = number(values, "dram.page_timeout"),
-        .read_queue = number(values, "dram.read_queue"),
+        .page_cap = pim_configuration_count(values, "dram.page_cap"),
+        .page_timeout = pim_configuration_count(values, "dram.page_timeout"),
+        .read_queue = pim_configuration_count(values, "dram.read_queue"),
         .write_queue = writes,
         .write_high = high,
         .write_low = low >= 0       ? (uint32_t)low
@@ -247,8 +242,8 @@ static void take_policy(const struct pim_configuration *values, struct pim_dram_
         .same_bank = pim_configuration_choice(values, "dram.refresh_mode") == 2,
         .independent = pim_configuration_choice(values, "dram.maintenance") == 1,
         .stagger = pim_configuration_boolean(values, "dram.refresh_stagger"),
-        .postpone = number(values, "dram.refresh_postpone"),
-        .pull_in = number(values, "dram.refresh_pull_in"),
+        .postpone = pim_configuration_count(values, "dram.refresh_postpone"),
+        .pull_in = pim_configuration_count(values, "dram.refresh_pull_in"),
     };
 }
 
@@ -290,7 +285,7 @@ static enum pim_status take_energy(const struct pim_configuration *values,
         .idd4w = pim_configuration_real(values, "energy.idd4w_ma"),
         .idd5b = pim_configuration_real(values, "energy.idd5b_ma"),
         .idd5pb = pim_configuration_real(values, "energy.idd5pb_ma"),
-        .devices = number(values, "energy.devices"),
+        .devices = pim_configuration_count(values, "energy.devices"),
     };
     energy->refresh_pj /= (double)(1u << pim_configuration_choice(values, "dram.refresh_rate"));
     if (energy->model != PIM_DRAM_ENERGY_CURRENTS)
@@ -322,7 +317,8 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
                                    struct pim_dram_configuration *configuration, struct pim_error *error)
 {
     *configuration = (struct pim_dram_configuration){0};
-    uint32_t row_bytes = number(values, "dram.row_bytes"), access = number(values, "dram.access_bytes");
+    uint32_t row_bytes = pim_configuration_count(values, "dram.row_bytes"),
+             access = pim_configuration_count(values, "dram.access_bytes");
     if (row_bytes % access != 0)
         return pim_configuration_fail(values, error, "dram.row_bytes",
                                       "%u is no multiple of dram.access_bytes, which is %u", row_bytes,

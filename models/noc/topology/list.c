@@ -1,5 +1,6 @@
 /* Lists of links in files: latencies and widths of single links, express links. */
 #include "models/noc/topology/topology.h"
+#include "sim/integer.h"
 #include "sim/output/csv.h"
 
 #include <inttypes.h>
@@ -22,14 +23,9 @@ static bool take_digits(const char **text, uint64_t limit, uint64_t *value, unsi
 
 static void reduce(uint64_t *numerator, uint64_t *denominator)
 {
-    uint64_t a = *numerator, b = *denominator;
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    *numerator /= a;
-    *denominator /= a;
+    const uint64_t divisor = pim_greatest_divisor(*numerator, *denominator);
+    *numerator /= divisor;
+    *denominator /= divisor;
 }
 
 /* The fraction that `text` is; false when it is none or has too many digits. */

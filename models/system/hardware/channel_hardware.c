@@ -7,11 +7,6 @@
 
 #define PICOSECONDS_PER_MILLISECOND UINT64_C(1000000000)
 
-static uint32_t integer(const struct pim_configuration *configuration, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds it to 32 bits */
-}
-
 static enum pim_status read_memory(const struct pim_configuration *configuration,
                                    struct pim_channel_memory *memory, struct pim_error *error)
 {
@@ -64,18 +59,18 @@ enum pim_status pim_channel_hardware_read(const struct pim_configuration *config
     struct pim_channels_configuration *channels = &hardware->channels;
     struct pim_channel_memory *memory = &channels->memory;
     *memory = (struct pim_channel_memory){
-        .banks = integer(configuration, "levels.banks"),
-        .columns = integer(configuration, "levels.columns"),
-        .rows = integer(configuration, "levels.rows"),
-        .link_bytes = integer(configuration, "levels.channel_bytes"),
-        .bus_bytes = integer(configuration, "levels.bus_bytes"),
+        .banks = pim_configuration_count(configuration, "levels.banks"),
+        .columns = pim_configuration_count(configuration, "levels.columns"),
+        .rows = pim_configuration_count(configuration, "levels.rows"),
+        .link_bytes = pim_configuration_count(configuration, "levels.channel_bytes"),
+        .bus_bytes = pim_configuration_count(configuration, "levels.bus_bytes"),
         .commands = pim_configuration_choice(configuration, "levels.costs") == 1,
-        .add_cycles = integer(configuration, "levels.add_cycles"),
-        .multiply_cycles = integer(configuration, "levels.multiply_cycles"),
-        .aap_cycles = integer(configuration, "levels.aap_cycles"),
+        .add_cycles = pim_configuration_count(configuration, "levels.add_cycles"),
+        .multiply_cycles = pim_configuration_count(configuration, "levels.multiply_cycles"),
+        .aap_cycles = pim_configuration_count(configuration, "levels.aap_cycles"),
         .steps = pim_configuration_choice(configuration, "levels.costs") == 2,
-        .step_ps = integer(configuration, "levels.step_ps"),
-        .logic_khz = integer(configuration, "clock.logic_khz"),
+        .step_ps = pim_configuration_count(configuration, "levels.step_ps"),
+        .logic_khz = pim_configuration_count(configuration, "clock.logic_khz"),
     };
     channels->width = hardware->width;
     channels->window = hardware->node.window;

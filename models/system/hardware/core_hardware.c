@@ -7,11 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static uint32_t integer(const struct pim_configuration *configuration, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(configuration, path); /* the schema bounds it to 32 bits */
-}
-
 static uint64_t large(const struct pim_configuration *configuration, const char *path)
 {
     return (uint64_t)pim_configuration_integer(configuration, path); /* the schema allows no negative value */
@@ -21,7 +16,8 @@ static enum pim_status read_chips(const struct pim_configuration *configuration,
                                   const struct pim_hardware *hardware, struct pim_cores_configuration *cores,
                                   struct pim_error *error)
 {
-    uint32_t across = integer(configuration, "chips.width"), down = integer(configuration, "chips.height");
+    uint32_t across = pim_configuration_count(configuration, "chips.width"),
+             down = pim_configuration_count(configuration, "chips.height");
     cores->width = hardware->width;
     cores->height = hardware->height;
     if (cores->width % across != 0)
@@ -35,8 +31,8 @@ static enum pim_status read_chips(const struct pim_configuration *configuration,
     cores->chip_width = cores->width / across;
     cores->chip_height = cores->height / down;
     cores->chip_grid = pim_configuration_choice(configuration, "chips.connection") == 1;
-    cores->link_bytes = integer(configuration, "chips.link_bytes_per_cycle");
-    cores->link_cycles = integer(configuration, "chips.link_cycles");
+    cores->link_bytes = pim_configuration_count(configuration, "chips.link_bytes_per_cycle");
+    cores->link_cycles = pim_configuration_count(configuration, "chips.link_cycles");
     return PIM_OK;
 }
 
@@ -71,34 +67,34 @@ static enum pim_status read_functions(const struct pim_configuration *configurat
 static void read_core(const struct pim_configuration *configuration, struct pim_cores_configuration *cores)
 {
     cores->in_order = pim_configuration_choice(configuration, "core.issue") == 0;
-    cores->window = integer(configuration, "core.window");
+    cores->window = pim_configuration_count(configuration, "core.window");
     cores->synchronous = pim_configuration_choice(configuration, "core.communication") == 0;
     cores->receive_bytes = large(configuration, "core.receive_bytes");
     cores->nn = pim_configuration_choice(configuration, "core.timing") == 1;
-    cores->nn_flit_cycles = integer(configuration, "quirks.flit_cycles");
-    cores->nn_hop_cycles = integer(configuration, "quirks.hop_cycles");
-    cores->nn_memory_cycles = integer(configuration, "quirks.memory_cycles");
+    cores->nn_flit_cycles = pim_configuration_count(configuration, "quirks.flit_cycles");
+    cores->nn_hop_cycles = pim_configuration_count(configuration, "quirks.hop_cycles");
+    cores->nn_memory_cycles = pim_configuration_count(configuration, "quirks.memory_cycles");
     cores->local_bytes = large(configuration, "core.local_memory_bytes");
     cores->local = (struct pim_beats){
-        .width = integer(configuration, "core.local_bytes_per_cycle"),
-        .read_cycles = integer(configuration, "core.local_read_cycles"),
-        .write_cycles = integer(configuration, "core.local_write_cycles"),
+        .width = pim_configuration_count(configuration, "core.local_bytes_per_cycle"),
+        .read_cycles = pim_configuration_count(configuration, "core.local_read_cycles"),
+        .write_cycles = pim_configuration_count(configuration, "core.local_write_cycles"),
         .pipelined = pim_configuration_boolean(configuration, "core.local_pipelined"),
     };
     cores->global_bytes = large(configuration, "global_memory.bytes");
     cores->global = (struct pim_beats){
-        .width = integer(configuration, "global_memory.bytes_per_cycle"),
-        .read_cycles = integer(configuration, "global_memory.read_cycles"),
-        .write_cycles = integer(configuration, "global_memory.write_cycles"),
+        .width = pim_configuration_count(configuration, "global_memory.bytes_per_cycle"),
+        .read_cycles = pim_configuration_count(configuration, "global_memory.read_cycles"),
+        .write_cycles = pim_configuration_count(configuration, "global_memory.write_cycles"),
         .pipelined = pim_configuration_boolean(configuration, "global_memory.pipelined"),
     };
     uint64_t lanes = large(configuration, "core.vector_units") * large(configuration, "core.vector_lanes");
     cores->vector_elements = lanes < UINT32_MAX ? (uint32_t)lanes : UINT32_MAX;
-    cores->vector_cycles = integer(configuration, "core.vector_cycles");
+    cores->vector_cycles = pim_configuration_count(configuration, "core.vector_cycles");
     cores->vector_pipelined = pim_configuration_boolean(configuration, "core.vector_pipelined");
     cores->interconnect = (enum pim_interconnect)pim_configuration_choice(configuration, "interconnect.kind");
-    cores->interconnect_bytes = integer(configuration, "interconnect.bytes_per_cycle");
-    cores->packet_bytes = integer(configuration, "interconnect.packet_bytes");
+    cores->interconnect_bytes = pim_configuration_count(configuration, "interconnect.bytes_per_cycle");
+    cores->packet_bytes = pim_configuration_count(configuration, "interconnect.packet_bytes");
 }
 
 /* Within a chip a packet must stay: the mesh of all chips is one network here. */
@@ -154,7 +150,8 @@ static void read_core_energy(const struct pim_configuration *configuration,
     /* 1 mW over 1 ns is 1 pJ */
     energy->clocked_pj_per_tick = pim_configuration_real(configuration, "energy.clocked_mw_per_core") * 1e9 /
                                   (double)hardware->ticks_per_second;
-    uint32_t chips = integer(configuration, "chips.width") * integer(configuration, "chips.height");
+    uint32_t chips = pim_configuration_count(configuration, "chips.width") *
+                     pim_configuration_count(configuration, "chips.height");
     double cores = (double)hardware->width * hardware->height;
     double of_chip = pim_configuration_real(configuration, "energy.static_mw_per_chip");
     if (chips > 1)

@@ -1,6 +1,7 @@
 #include "models/system/hardware/noc_schema.h"
 
 #include "models/system/hardware/noc_keys.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 #include <math.h>
@@ -16,22 +17,6 @@ static const struct pim_key keys[] = {
 
 const struct pim_schema pim_noc_schema = {"noc", "The network on chip alone, for pimsim noc.", keys,
                                           sizeof keys / sizeof keys[0]};
-
-static uint32_t integer(const struct pim_configuration *configuration, const char *path)
-{
-    return (uint32_t)pim_configuration_integer(configuration,
-                                               path); /* the schema bounds every key to 32 bits */
-}
-
-static uint64_t greatest_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 /*
  * The width of links in bits per cycle as a quotient, from one of two keys that count thousandths: bits per
@@ -58,7 +43,7 @@ static enum pim_status read_bits(const struct pim_configuration *configuration, 
         numerator *= 1000;
         denominator = (uint64_t)pim_configuration_integer(configuration, "clock.network_khz");
     }
-    uint64_t divisor = greatest_divisor(numerator, denominator);
+    uint64_t divisor = pim_greatest_divisor(numerator, denominator);
     assert(divisor > 0);
     numerator /= divisor;
     denominator /= divisor;
@@ -109,24 +94,24 @@ static enum pim_status read_classes(const struct pim_configuration *configuratio
 static enum pim_status read_general(const struct pim_configuration *configuration,
                                     struct pim_noc_configuration *noc, struct pim_error *error)
 {
-    noc->output_speedup = integer(configuration, "noc.output_speedup");
-    noc->output_buffer_flits = integer(configuration, "noc.output_buffer_flits");
+    noc->output_speedup = pim_configuration_count(configuration, "noc.output_speedup");
+    noc->output_buffer_flits = pim_configuration_count(configuration, "noc.output_buffer_flits");
     noc->arbiter = (enum pim_noc_arbiter)pim_configuration_choice(configuration, "noc.arbiter");
     noc->vc_arbiter = (enum pim_noc_arbiter)pim_configuration_choice(configuration, "noc.vc_arbiter");
     noc->switch_arbiter = (enum pim_noc_arbiter)pim_configuration_choice(configuration, "noc.switch_arbiter");
-    noc->vc_groups = integer(configuration, "noc.vc_arbiter_groups");
-    noc->switch_groups = integer(configuration, "noc.switch_arbiter_groups");
-    noc->vc_iterations = integer(configuration, "noc.vc_allocator_iterations");
-    noc->switch_iterations = integer(configuration, "noc.switch_allocator_iterations");
+    noc->vc_groups = pim_configuration_count(configuration, "noc.vc_arbiter_groups");
+    noc->switch_groups = pim_configuration_count(configuration, "noc.switch_arbiter_groups");
+    noc->vc_iterations = pim_configuration_count(configuration, "noc.vc_allocator_iterations");
+    noc->switch_iterations = pim_configuration_count(configuration, "noc.switch_allocator_iterations");
     noc->priority = (enum pim_noc_priority)pim_configuration_choice(configuration, "noc.priority");
     noc->partition = (enum pim_noc_partition)pim_configuration_choice(configuration, "noc.torus_partition");
     noc->numbered_draws = pim_configuration_choice(configuration, "noc.routing_draws") == 1;
     noc->topology = (enum pim_noc_topology_kind)pim_configuration_choice(configuration, "noc.topology");
-    noc->concentration = integer(configuration, "noc.concentration");
-    noc->depth = integer(configuration, "noc.depth");
-    noc->radix = integer(configuration, "noc.radix");
-    noc->levels = integer(configuration, "noc.levels");
-    noc->global_latency = integer(configuration, "noc.global_link_latency");
+    noc->concentration = pim_configuration_count(configuration, "noc.concentration");
+    noc->depth = pim_configuration_count(configuration, "noc.depth");
+    noc->radix = pim_configuration_count(configuration, "noc.radix");
+    noc->levels = pim_configuration_count(configuration, "noc.levels");
+    noc->global_latency = pim_configuration_count(configuration, "noc.global_link_latency");
     noc->latency_by_length = pim_configuration_boolean(configuration, "noc.latency_by_length");
     noc->may_deadlock = pim_configuration_boolean(configuration, "noc.may_deadlock");
     noc->routing = (enum pim_noc_routing_kind)pim_configuration_choice(configuration, "noc.routing");
@@ -154,23 +139,23 @@ enum pim_status pim_noc_configuration_read(const struct pim_configuration *confi
     noc->width = width;
     noc->height = height;
     noc->fidelity = (enum pim_noc_fidelity)pim_configuration_choice(configuration, "noc.fidelity");
-    noc->flit_bits = integer(configuration, "noc.flit_bits");
-    noc->virtual_channels = integer(configuration, "noc.virtual_channels");
-    noc->buffer_flits = integer(configuration, "noc.buffer_flits");
-    noc->routing_delay = integer(configuration, "noc.routing_delay");
-    noc->vc_allocation_delay = integer(configuration, "noc.vc_allocation_delay");
-    noc->switch_allocation_delay = integer(configuration, "noc.switch_allocation_delay");
-    noc->switch_traversal_delay = integer(configuration, "noc.switch_traversal_delay");
-    noc->credit_delay = integer(configuration, "noc.credit_delay");
-    noc->link_latency = integer(configuration, "noc.link_latency");
+    noc->flit_bits = pim_configuration_count(configuration, "noc.flit_bits");
+    noc->virtual_channels = pim_configuration_count(configuration, "noc.virtual_channels");
+    noc->buffer_flits = pim_configuration_count(configuration, "noc.buffer_flits");
+    noc->routing_delay = pim_configuration_count(configuration, "noc.routing_delay");
+    noc->vc_allocation_delay = pim_configuration_count(configuration, "noc.vc_allocation_delay");
+    noc->switch_allocation_delay = pim_configuration_count(configuration, "noc.switch_allocation_delay");
+    noc->switch_traversal_delay = pim_configuration_count(configuration, "noc.switch_traversal_delay");
+    noc->credit_delay = pim_configuration_count(configuration, "noc.credit_delay");
+    noc->link_latency = pim_configuration_count(configuration, "noc.link_latency");
     noc->speculative = pim_configuration_boolean(configuration, "noc.speculative");
     noc->hold_switch_for_packet = pim_configuration_boolean(configuration, "noc.hold_switch_for_packet");
     noc->wait_for_tail_credit = pim_configuration_boolean(configuration, "noc.wait_for_tail_credit");
     noc->vc_allocator = (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.vc_allocator");
     noc->switch_allocator =
         (enum pim_noc_allocator)pim_configuration_choice(configuration, "noc.switch_allocator");
-    noc->allocator_iterations = integer(configuration, "noc.allocator_iterations");
-    noc->input_speedup = integer(configuration, "noc.input_speedup");
+    noc->allocator_iterations = pim_configuration_count(configuration, "noc.allocator_iterations");
+    noc->input_speedup = pim_configuration_count(configuration, "noc.input_speedup");
     noc->step_every_cycle = pim_configuration_boolean(configuration, "noc.step_every_cycle");
     if (read_general(configuration, noc, error) != PIM_OK)
         return error->status;

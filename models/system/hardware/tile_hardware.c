@@ -70,11 +70,11 @@ enum pim_status pim_tile_hardware_read(const struct pim_configuration *configura
         .bandwidth_gbps = pim_configuration_real(configuration, "tile.link_gbps"),
         .input_bits = (uint64_t)pim_configuration_integer(configuration, "tile.input_buffer_bits"),
         .output_bits = (uint64_t)pim_configuration_integer(configuration, "tile.output_buffer_bits"),
-        .router_packets = (uint32_t)pim_configuration_integer(configuration, "tile.router_packets"),
+        .router_packets = pim_configuration_count(configuration, "tile.router_packets"),
         .router_delay_ns = pim_configuration_real(configuration, "tile.router_delay_ns"),
         .detour = {.detour_milli =
                        (uint32_t)lrint(1000 * pim_configuration_real(configuration, "tile.detour")),
-                   .slack = (uint32_t)pim_configuration_integer(configuration, "tile.detour_slack"),
+                   .slack = pim_configuration_count(configuration, "tile.detour_slack"),
                    .count_routers = pim_configuration_choice(configuration, "tile.detour_count") == 1,
                    .tie_break =
                        (enum pim_tie_break)pim_configuration_choice(configuration, "tile.tie_break")},

@@ -348,9 +348,9 @@ enum pim_status noc_run(const struct noc_request *request, struct pim_error *err
                               &configuration, error) != PIM_OK)
         return error->status;
     struct pim_noc_configuration noc;
-    enum pim_status status = pim_noc_configuration_read(
-        configuration, (uint32_t)pim_configuration_integer(configuration, "noc.width"),
-        (uint32_t)pim_configuration_integer(configuration, "noc.height"), &noc, error);
+    enum pim_status status =
+        pim_noc_configuration_read(configuration, pim_configuration_count(configuration, "noc.width"),
+                                   pim_configuration_count(configuration, "noc.height"), &noc, error);
     uint64_t hash = pim_configuration_hash(configuration);
     pim_configuration_destroy(configuration);
     if (status != PIM_OK)

@@ -14,7 +14,7 @@ static void fill_core_limits(const struct pim_configuration *configuration, stru
     limits->kind = PIM_CHECK_CORES;
     limits->local_bytes = (uint64_t)pim_configuration_integer(configuration, "core.local_memory_bytes");
     limits->global_bytes = (uint64_t)pim_configuration_integer(configuration, "global_memory.bytes");
-    limits->window = (uint32_t)pim_configuration_integer(configuration, "core.window");
+    limits->window = pim_configuration_count(configuration, "core.window");
     limits->in_order =
         pim_configuration_choice(configuration, "core.issue") == 0; /* "in_order|out_of_order" */
 }
@@ -35,8 +35,7 @@ static void fill_limits(const struct pim_configuration *configuration, struct pi
         return;
     }
     if (pim_configuration_choice(configuration, "array.kind") == 2) { /* channel */
-        *limits =
-            pim_check_limits_of_channels((uint32_t)pim_configuration_integer(configuration, "unit.window"));
+        *limits = pim_check_limits_of_channels(pim_configuration_count(configuration, "unit.window"));
         return;
     }
     limits->kind = PIM_CHECK_NODES;
@@ -51,12 +50,11 @@ static void fill_limits(const struct pim_configuration *configuration, struct pi
     uint64_t rows = (uint64_t)pim_configuration_integer(configuration, "dram.rows");
     uint64_t row_bytes = (uint64_t)pim_configuration_integer(configuration, "dram.row_bytes");
     limits->memory_bytes = banks * rows * row_bytes; /* 2^8 * 2^24 * 2^20 at most: the schema bounds them */
-    limits->window = (uint32_t)pim_configuration_integer(configuration, "unit.window");
+    limits->window = pim_configuration_count(configuration, "unit.window");
     limits->in_order =
         pim_configuration_choice(configuration, "unit.issue") == 0; /* "in_order|out_of_order" */
-    limits->posted_receives =
-        (uint32_t)pim_configuration_integer(configuration, "network_interface.posted_receives");
-    limits->accumulator_bits = (uint32_t)pim_configuration_integer(configuration, "pe.accumulator_bits");
+    limits->posted_receives = pim_configuration_count(configuration, "network_interface.posted_receives");
+    limits->accumulator_bits = pim_configuration_count(configuration, "pe.accumulator_bits");
 }
 
 /* Rows, banks and ways of a trace for channels, by the rules that a run has. */
