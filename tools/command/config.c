@@ -47,12 +47,12 @@ static int show(int argument_count, char **arguments)
          .help = "What the files describe"},
     };
     options_parse(
-        &(struct option_usage){
+        &(struct option_usage)OPTION_USAGE(
             "[FILE...]",
             "Prints the effective configuration: the defaults, then the files in their order, then every "
             "--set. Each line ends in a comment with the unit and the origin of the value. The output is a "
             "configuration file itself.",
-            rules, COUNT(rules), 0, SIZE_MAX},
+            rules, 0, SIZE_MAX),
         argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_configuration *configuration = NULL;
@@ -96,10 +96,10 @@ static int check(int argument_count, char **arguments)
          .help = "Print mistakes only"},
     };
     options_parse(
-        &(struct option_usage){
+        &(struct option_usage)OPTION_USAGE(
             "FILE...",
             "Checks each file by itself: syntax, names, types, ranges, and that no required key is missing.",
-            rules, COUNT(rules), 1, SIZE_MAX},
+            rules, 1, SIZE_MAX),
         argument_count, arguments, &files);
     int code = 0;
     for (size_t i = 0; i < files.count; i++) {
@@ -132,8 +132,8 @@ static int schema(int argument_count, char **arguments)
          .choices = CONFIG_SCHEMA_NAMES,
          .help = "Only this one"},
     };
-    options_parse(&(struct option_usage){"", "Describes every key: default, allowed values, unit, meaning.",
-                                         rules, COUNT(rules), 0, 0},
+    options_parse(&(struct option_usage)OPTION_USAGE(
+                      "", "Describes every key: default, allowed values, unit, meaning.", rules, 0, 0),
                   argument_count, arguments, NULL);
     struct pim_error error = {PIM_OK, ""};
     unsigned first = one < CONFIG_SCHEMA_COUNT ? one : 0;

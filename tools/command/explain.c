@@ -287,16 +287,14 @@ int command_explain(int argument_count, char **arguments)
         RULE_FLAG("keys", keys, "Lists the names of all keys of hardware and networks instead"),
         RULE_FLAG("figures", figures, "Lists the names of all figures of results instead"),
     };
-    const struct option_usage usage = {"[KEY|FIGURE|MESSAGE]",
-                                       "Says what a key of a configuration, a figure of a result or a "
-                                       "message means: unit and clock, how it is made, "
-                                       "what is allowed, and the page that has more. A name may be the end "
-                                       "of a longer one; of a message a part is "
-                                       "enough, in quotes.",
-                                       rules,
-                                       sizeof rules / sizeof rules[0],
-                                       0,
-                                       1};
+    const struct option_usage usage =
+        OPTION_USAGE("[KEY|FIGURE|MESSAGE]",
+                     "Says what a key of a configuration, a figure of a result or a "
+                     "message means: unit and clock, how it is made, "
+                     "what is allowed, and the page that has more. A name may be the end "
+                     "of a longer one; of a message a part is "
+                     "enough, in quotes.",
+                     rules, 0, 1);
     struct text_list words = {0};
     options_parse(&usage, argument_count, arguments, &words);
     struct pim_error error = {PIM_OK, ""};

@@ -7,13 +7,12 @@
  *     uint64_t until = 0;
  *     const struct option_rule rules[] = {
  *         OPTIONS_COMMON(common),
- *         {.name = "output", .letter = 'o', .kind = OPTION_TEXT, .target = &output, .argument = "FILE",
- *          .help = "The trace to write"},
+ *         OPTION_OUTPUT(output, WRITES_TRACE, "The trace to write"),
  *         {.name = "until", .kind = OPTION_UNSIGNED, .target = &until, .argument = "CYCLE",
  *          .help = "Stop at the start of this cycle", .maximum = UINT64_MAX},
  *     };
  *     struct text_list files = {0};
- *     const struct option_usage usage = {"TRACE", "Replays a trace.", rules, COUNT(rules), 1, 1};
+ *     const struct option_usage usage = OPTION_USAGE("TRACE", "Replays a trace.", rules, 1, 1);
  *     options_parse(&usage, argument_count, arguments, &files);
  *     ...
  *     text_list_terminate(&files);
@@ -38,6 +37,13 @@ void text_list_take(struct text_list *list, const char *prefix, struct text_list
  * too. */
 void options_parse(const struct option_usage *usage, int argument_count, char **arguments,
                    struct text_list *files);
+
+/* What a command is called with: `rules` is an array. */
+#define OPTION_USAGE(arguments_, text, rules_, least_, most_)                                                \
+    {                                                                                                        \
+        .arguments = arguments_, .help = text, .rules = rules_,                                              \
+        .rule_count = sizeof(rules_) / sizeof((rules_)[0]), .least = least_, .most = most_                   \
+    }
 
 /* One rule on a line, for long tables. */
 #define RULE_FLAG(rule, variable, text)                                                                      \
@@ -94,6 +100,17 @@ struct common_options {
     {                                                                                                        \
         .name = "format", .kind = OPTION_CHOICE, .target = &(index), .argument = "FORMAT", .choices = list,  \
         .help = "Format of the output"                                                                       \
+    }
+#define OPTION_OUTPUT(variable, kind_, text)                                                                 \
+    {                                                                                                        \
+        .name = "output", .letter = 'o', .kind = OPTION_TEXT, .target = &(variable), .argument = "FILE",     \
+        .writes = kind_, .help = text                                                                        \
+    }
+#define OPTION_JOBS(variable, most, what)                                                                    \
+    {                                                                                                        \
+        .name = "jobs", .letter = 'j', .kind = OPTION_UNSIGNED, .target = &(variable),                       \
+        .argument = "THREADS", .minimum = 1, .maximum = most,                                                \
+        .help = what " at a time; default is the number of processors"                                       \
     }
 #define OPTIONS_COMMON(common) OPTION_HARDWARE(common), OPTION_SET(common), OPTION_QUIET(common)
 void common_terminate(struct common_options *common);

@@ -323,10 +323,9 @@ int command_bitserial(int argument_count, char **arguments)
         RULE_FLAG("verify", options.verify, "Holds the commands of this run against every constraint"),
         RULE_FLAG("stepped", options.stepped, "Command by command, without the shortcut (the same cycles)"),
     };
-    const struct option_usage usage = {
-        "",    "Runs an operation of banks that compute bit-serially: cycles, commands and energy out.",
-        rules, sizeof rules / sizeof rules[0],
-        0,     0};
+    const struct option_usage usage = OPTION_USAGE(
+        "", "Runs an operation of banks that compute bit-serially: cycles, commands and energy out.", rules,
+        0, 0);
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {PIM_OK, ""};
     if (check_options(&options, &error) == PIM_OK) {

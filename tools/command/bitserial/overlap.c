@@ -15,15 +15,12 @@ int command_overlap(int argument_count, char **arguments)
                   "Finds every ready time by comparing all data spaces as well; a difference is an error"),
         RULE_FLAG("summary", options.summary, "No lists of data spaces, steps and rows")};
     struct text_list files = {0};
-    const struct option_usage usage = {
+    const struct option_usage usage = OPTION_USAGE(
         "CASE",
         "Analyses how layers overlap: when each data space of a layer has its inputs, and what the latency "
         "is "
         "in sequence, in lock step, per bank and transformed. CASE is a JSON file or a mapping (text).",
-        rules,
-        sizeof rules / sizeof rules[0],
-        1,
-        1};
+        rules, 1, 1);
     options_parse(&usage, argument_count, arguments, &files);
     options.json = format == 1;
     struct pim_error error = {PIM_OK, ""};

@@ -292,10 +292,8 @@ int command_dram(int argument_count, char **arguments)
                   "Leaves out what differs from run to run: CPU seconds"),
         RULE_FLAG("list-presets", options.list_presets, "Lists the memories that are built in"),
     };
-    const struct option_usage usage = {
-        "",    "Simulates a DRAM alone: request lists in, cycles and energy out.",
-        rules, sizeof rules / sizeof rules[0],
-        0,     0};
+    const struct option_usage usage =
+        OPTION_USAGE("", "Simulates a DRAM alone: request lists in, cycles and energy out.", rules, 0, 0);
     options_parse(&usage, argument_count, arguments, NULL);
     return run_command(&options, arguments[0]);
 }

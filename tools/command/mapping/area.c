@@ -144,28 +144,19 @@ int command_area(int argument_count, char **arguments)
     const struct option_rule rules[] = {
         OPTION_HARDWARE(request.common),
         OPTION_SET(request.common),
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .target = &request.output,
-         .argument = "FILE",
-         .writes = WRITES_TEXT,
-         .help = "Where the result goes (standard output)"},
+        OPTION_OUTPUT(request.output, WRITES_TEXT, "Where the result goes (standard output)"),
         OPTION_FORMAT(request.format, "text|json"),
         RULE_UNSIGNED("bits", request.bits, "N", 2, 64, "Width of operands (16)"),
         RULE_REAL("budget", request.budget, "MM2", 0, 1e6,
                   "Also says whether PE arrays and buffers fit into so many mm2"),
     };
-    const struct option_usage usage = {
+    const struct option_usage usage = OPTION_USAGE(
         "",
         "Estimates the area of PE arrays, buffers, routers and DRAM controllers of "
         "a node array at 28 nm, or of the buffers and routers of a mesh of crossbar tiles, in three readings "
         "of "
         "the sources.",
-        rules,
-        sizeof rules / sizeof rules[0],
-        0,
-        0};
+        rules, 0, 0);
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
     enum pim_status status = run(&request, &error);

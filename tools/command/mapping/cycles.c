@@ -153,13 +153,7 @@ int command_cycles(int argument_count, char **arguments)
 {
     struct request request = {.output = "-", .options = pim_cycles_defaults()};
     const struct option_rule rules[] = {
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .target = &request.output,
-         .argument = "FILE",
-         .writes = WRITES_TEXT,
-         .help = "Where the result goes (standard output)"},
+        OPTION_OUTPUT(request.output, WRITES_TEXT, "Where the result goes (standard output)"),
         OPTION_FORMAT(request.format, "text|json"),
         RULE_CHOICE("method", request.method, "METHOD", "cycles|tours",
                     "cycles: least load, then least hops, of all sets at once; tours: each set alone on its "
@@ -174,14 +168,11 @@ int command_cycles(int argument_count, char **arguments)
         RULE_UNSIGNED("conflicts", request.options.conflict_limit, "N", 1, 1000000000000,
                       "Limit of the solver for each question (200000)"),
     };
-    const struct option_usage usage = {
-        "CASE",
-        "Finds Hamilton cycles of all sharing sets of a case (JSON: rows, cols, "
-        "sets, weights) that load no link of the mesh more than necessary.",
-        rules,
-        sizeof rules / sizeof rules[0],
-        1,
-        1};
+    const struct option_usage usage =
+        OPTION_USAGE("CASE",
+                     "Finds Hamilton cycles of all sharing sets of a case (JSON: rows, cols, "
+                     "sets, weights) that load no link of the mesh more than necessary.",
+                     rules, 1, 1);
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};

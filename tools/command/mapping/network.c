@@ -67,13 +67,10 @@ static int show(int argument_count, char **arguments)
          .help =
              "Prints the graph of layers for Graphviz instead: pimsim network show FILE --dot | dot -Tsvg"},
     };
-    const struct option_usage usage = {
+    const struct option_usage usage = OPTION_USAGE(
         "FILE",
-        "Prints the layers, shapes, parameters and MACs of a network, and the branches of its blocks.",
-        rules,
-        sizeof rules / sizeof rules[0],
-        1,
-        1};
+        "Prints the layers, shapes, parameters and MACs of a network, and the branches of its blocks.", rules,
+        1, 1);
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
 
@@ -112,21 +109,13 @@ static int export(int argument_count, char **arguments)
     const char *path = NULL;
     const struct option_rule rules[] = {
         OPTION_SET(common),
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .target = &path,
-         .argument = "FILE",
-         .writes = WRITES_NETWORK,
-         .help = "The ONNX file to write"},
+        OPTION_OUTPUT(path, WRITES_NETWORK, "The ONNX file to write"),
     };
-    const struct option_usage usage = {"FILE",
-                                       "Writes the network of a descriptor as ONNX, without weights: "
-                                       "operator set 17, readable by other tools.",
-                                       rules,
-                                       sizeof rules / sizeof rules[0],
-                                       1,
-                                       1};
+    const struct option_usage usage =
+        OPTION_USAGE("FILE",
+                     "Writes the network of a descriptor as ONNX, without weights: "
+                     "operator set 17, readable by other tools.",
+                     rules, 1, 1);
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};

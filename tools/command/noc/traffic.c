@@ -211,10 +211,9 @@ int noc_traffic(int argument_count, char **arguments)
                   "Leaves out what differs from run to run: host seconds and memory"),
     };
     mark_synthetic(rules, sizeof rules / sizeof rules[0], &request);
-    const struct option_usage usage = {
-        "",    "Simulates the network alone: a packet list, synthetic traffic, or a curve over rates.",
-        rules, sizeof rules / sizeof rules[0],
-        0,     0};
+    const struct option_usage usage = OPTION_USAGE(
+        "", "Simulates the network alone: a packet list, synthetic traffic, or a curve over rates.", rules, 0,
+        0);
     options_parse(&usage, argument_count, arguments, NULL);
     request.requests.rules.outstanding = (uint32_t)outstanding;
     return run_and_finish(&request, arguments[0]);

@@ -408,14 +408,11 @@ int command_compare(int argument_count, char **arguments)
 {
     unsigned format = FORMAT_TEXT;
     const struct option_rule rules[] = {OPTION_FORMAT(format, "text|json")};
-    const struct option_usage usage = {
+    const struct option_usage usage = OPTION_USAGE(
         "RESULT RESULT",
         "Shows two results of `pimsim run --stats FILE --format json` side by side: what differs "
         "in inputs and configuration, and where the cycles went.",
-        rules,
-        sizeof rules / sizeof rules[0],
-        2,
-        2};
+        rules, 2, 2);
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};

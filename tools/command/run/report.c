@@ -39,21 +39,14 @@ static enum pim_status write_report(const struct text_list *files, const char *p
 int command_report(int argument_count, char **arguments)
 {
     const char *output = NULL;
-    const struct option_rule rules[] = {{.name = "output",
-                                         .letter = 'o',
-                                         .kind = OPTION_TEXT,
-                                         .target = &output,
-                                         .argument = "FILE",
-                                         .writes = WRITES_TEXT,
-                                         .help = "The page to write (HTML); - is standard output"}};
-    const struct option_usage usage = {"RESULT...",
-                                       "Makes one page with charts of results: of runs (JSON of `pimsim run "
-                                       "--stats FILE --format json`), of "
-                                       "`pimsim validate --format json`, and of sweeps (SQLite).",
-                                       rules,
-                                       sizeof rules / sizeof rules[0],
-                                       1,
-                                       SIZE_MAX};
+    const struct option_rule rules[] = {
+        OPTION_OUTPUT(output, WRITES_TEXT, "The page to write (HTML); - is standard output")};
+    const struct option_usage usage =
+        OPTION_USAGE("RESULT...",
+                     "Makes one page with charts of results: of runs (JSON of `pimsim run "
+                     "--stats FILE --format json`), of "
+                     "`pimsim validate --format json`, and of sweeps (SQLite).",
+                     rules, 1, SIZE_MAX);
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};

@@ -68,10 +68,8 @@ int command_run(int argument_count, char **arguments)
          .target = &request.explain,
          .help = "Says behind the text what its figures mean"},
     };
-    const struct option_usage usage = {
-        "TRACE", "Replays a trace and tells cycles, energy, and where the time went.",
-        rules,   sizeof rules / sizeof rules[0],
-        1,       1};
+    const struct option_usage usage = OPTION_USAGE(
+        "TRACE", "Replays a trace and tells cycles, energy, and where the time went.", rules, 1, 1);
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};

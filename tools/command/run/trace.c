@@ -120,8 +120,8 @@ static int info(int argument_count, char **arguments)
     const struct option_rule rules[] = {OPTION_FORMAT(format, "text|json")};
     struct text_list files = {NULL, 0};
     options_parse(
-        &(struct option_usage){"TRACE", "Prints what the trace says about itself. Its programs are not read.",
-                               rules, COUNT(rules), 1, 1},
+        &(struct option_usage)OPTION_USAGE(
+            "TRACE", "Prints what the trace says about itself. Its programs are not read.", rules, 1, 1),
         argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace *trace = NULL;
@@ -146,20 +146,14 @@ static int dump(int argument_count, char **arguments)
          .argument = "N",
          .help = "Only the program of this unit",
          .maximum = PIM_TRACE_UNITS - 1},
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .target = &path,
-         .argument = "FILE",
-         .writes = WRITES_TEXT,
-         .help = "Where to write the text"},
+        OPTION_OUTPUT(path, WRITES_TEXT, "Where to write the text"),
     };
     struct text_list files = {NULL, 0};
-    options_parse(
-        &(struct option_usage){
-            "TRACE", "Writes the trace as text, which `pimsim trace asm` turns back into the same file.",
-            rules, COUNT(rules), 1, 1},
-        argument_count, arguments, &files);
+    options_parse(&(struct option_usage)OPTION_USAGE(
+                      "TRACE",
+                      "Writes the trace as text, which `pimsim trace asm` turns back into the same file.",
+                      rules, 1, 1),
+                  argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace *trace = NULL;
     struct pim_output *output = NULL;
@@ -190,13 +184,12 @@ static int assemble(int argument_count, char **arguments)
          .help = "The trace to write"},
     };
     struct text_list files = {NULL, 0};
-    options_parse(
-        &(struct option_usage){
-            "FILE",
-            "Assembles the text of a trace (- is standard input); docs/trace-format.md has the "
-            "grammar.",
-            rules, COUNT(rules), 1, 1},
-        argument_count, arguments, &files);
+    options_parse(&(struct option_usage)OPTION_USAGE(
+                      "FILE",
+                      "Assembles the text of a trace (- is standard input); docs/trace-format.md has the "
+                      "grammar.",
+                      rules, 1, 1),
+                  argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     const char *name = files.items[0];
     bool standard = strcmp(name, "-") == 0;
@@ -293,11 +286,11 @@ static int check(int argument_count, char **arguments)
     const struct option_rule rules[] = {OPTIONS_COMMON(common)};
     struct text_list files = {NULL, 0};
     options_parse(
-        &(struct option_usage){
+        &(struct option_usage)OPTION_USAGE(
             "TRACE",
             "Proves, without timing, that the trace can complete on its hardware: queues, dependencies, "
             "buffer space, messages, addresses, local memories. Exit code 3 when it cannot.",
-            rules, COUNT(rules), 1, 1},
+            rules, 1, 1),
         argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace *trace = NULL;
@@ -436,9 +429,8 @@ static int statistics(int argument_count, char **arguments)
     };
     struct text_list files = {NULL, 0};
     options_parse(
-        &(struct option_usage){"TRACE",
-                               "Counts instructions, work and bytes of the programs, with all repeats.",
-                               rules, COUNT(rules), 1, 1},
+        &(struct option_usage)OPTION_USAGE(
+            "TRACE", "Counts instructions, work and bytes of the programs, with all repeats.", rules, 1, 1),
         argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_trace *trace = NULL;

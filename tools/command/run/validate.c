@@ -423,10 +423,9 @@ int command_validate(int argument_count, char **arguments)
         OPTION_FORMAT(format, "text|json|csv"),
         {.name = "phases", .kind = OPTION_FLAG, .target = &all, .help = "Lists every phase in its order"},
     };
-    const struct option_usage usage = {
-        "TRACE", "Replays a trace and holds the mapper's estimate of every phase against cycles.",
-        rules,   sizeof rules / sizeof rules[0],
-        1,       1};
+    const struct option_usage usage = OPTION_USAGE(
+        "TRACE", "Replays a trace and holds the mapper's estimate of every phase against cycles.", rules, 1,
+        1);
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};

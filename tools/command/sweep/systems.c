@@ -126,21 +126,8 @@ int command_systems(int argument_count, char **arguments)
          .target = &request.dimensions,
          .argument = "NAME=SIZE",
          .help = "A size that an ONNX network leaves open"},
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .target = &sweep->output,
-         .argument = "FILE",
-         .writes = WRITES_RESULTS,
-         .help = "The results (SQLite, as those of a sweep)"},
-        {.name = "jobs",
-         .letter = 'j',
-         .kind = OPTION_UNSIGNED,
-         .target = &sweep->threads,
-         .argument = "THREADS",
-         .minimum = 1,
-         .maximum = SWEEP_THREADS_MOST,
-         .help = "Systems that run at a time; default is the number of processors"},
+        OPTION_OUTPUT(sweep->output, WRITES_RESULTS, "The results (SQLite, as those of a sweep)"),
+        OPTION_JOBS(sweep->threads, SWEEP_THREADS_MOST, "Systems that run"),
         RULE_FLAG("resume", sweep->resume, "Runs what is missing in FILE, also systems that were added"),
         RULE_FLAG("retry", sweep->retry, "The same, and systems that failed run again"),
         RULE_FLAG("force", sweep->force, "Throws the results in FILE away, if there are any"),
@@ -151,14 +138,11 @@ int command_systems(int argument_count, char **arguments)
         OPTION_SET(sweep->common),
         OPTION_QUIET(sweep->common),
     };
-    const struct option_usage usage = {
+    const struct option_usage usage = OPTION_USAGE(
         "",
         "Maps one network onto several systems, each a hardware with its mapper, runs the traces, and brings "
         "the results to comparable terms. `pimsim report FILE` makes a page of them.",
-        rules,
-        sizeof rules / sizeof rules[0],
-        0,
-        0};
+        rules, 0, 0);
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
     enum pim_status status = run(&request, &error);

@@ -253,21 +253,8 @@ int command_tune(int argument_count, char **arguments)
         RULE_UNSIGNED("seed", request.seed, "SEED", 0, INT64_MAX, "Seed of the search (0)"),
         RULE_TEXT("mapper", request.mapper, "WORDS",
                   "The mapper with its options, as behind `pimsim map` (nicepim)"),
-        {.name = "jobs",
-         .letter = 'j',
-         .kind = OPTION_UNSIGNED,
-         .target = &request.threads,
-         .argument = "THREADS",
-         .minimum = 1,
-         .maximum = THREADS_MOST,
-         .help = "Networks or architectures at a time; default is the number of processors"},
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .target = &request.output,
-         .argument = "FILE",
-         .writes = WRITES_RESULTS,
-         .help = "The results (SQLite), as of `pimsim sweep`"},
+        OPTION_JOBS(request.threads, THREADS_MOST, "Networks or architectures"),
+        OPTION_OUTPUT(request.output, WRITES_RESULTS, "The results (SQLite), as of `pimsim sweep`"),
         RULE_FLAG("resume", request.resume, "Goes on with the results in FILE"),
         RULE_FLAG("force", request.force, "Throws the results in FILE away, if there are any"),
         RULE_UNSIGNED("time-limit", request.seconds, "SECONDS", 1, 10000000,
@@ -278,14 +265,11 @@ int command_tune(int argument_count, char **arguments)
          .target = &request.quiet,
          .help = "No progress bar, no summary"},
     };
-    const struct option_usage usage = {
-        "",
-        "Chooses the hardware for networks: node array, PE array and buffers of "
-        "a DRAM-PIM system within an area.",
-        rules,
-        sizeof rules / sizeof rules[0],
-        0,
-        0};
+    const struct option_usage usage =
+        OPTION_USAGE("",
+                     "Chooses the hardware for networks: node array, PE array and buffers of "
+                     "a DRAM-PIM system within an area.",
+                     rules, 0, 0);
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
     enum pim_status status = run(&request, &error);
