@@ -125,6 +125,14 @@ START_TEST(integers)
         ck_assert_uint_eq(pim_log2_floor(UINT64_C(1) << bit), bit);
         ck_assert_uint_eq(pim_log2_floor(UINT64_MAX >> (63 - bit)), bit);
     }
+    for (uint64_t a = 0; a < 30; a++)
+        for (uint64_t b = a == 0; b < 30; b++) {
+            uint64_t divisor = a > b ? a : b;
+            while (a % divisor != 0 || b % divisor != 0)
+                divisor--;
+            ck_assert_uint_eq(pim_greatest_divisor(a, b), divisor);
+        }
+    ck_assert_uint_eq(pim_greatest_divisor(UINT64_MAX, UINT64_C(3) << 62), 3);
     size_t product = 7;
     ck_assert(!pim_multiply_size(SIZE_MAX, 2, &product) && product == 7);
     ck_assert(pim_multiply_size(SIZE_MAX, 1, &product) && product == SIZE_MAX);
