@@ -1,7 +1,7 @@
 /*
  * Integer arithmetic that C17 lacks: the larger and the smaller, differences, quotients rounded up, the
- * greatest common divisor, floor of the binary logarithm, the full product of two 64-bit integers, sizes that cannot overflow. The one compiler
- * built-in used has a portable form with the same result beside it.
+ * greatest common divisor, floor of the binary logarithm, the full product of two 64-bit integers, sizes that
+ * cannot overflow. The one compiler built-in used has a portable form with the same result beside it.
  */
 #ifndef PIMSIM_SIM_INTEGER_H
 #define PIMSIM_SIM_INTEGER_H
