@@ -18,7 +18,7 @@
 #include "mappers/pimcomp/schedule/schedule.h"
 
 enum { PIM_CORE_MARGIN = 10 };
-enum { PIM_CORE_CANDIDATES_MOST = 2 * (2 * PIM_RUNNERS_UP_MOST + 2 * 24 + 12) };
+enum { PIM_CORE_CANDIDATES_MOST = 2 * (2 * PIM_RUNNERS_UP_MOST + 2 * 24 + 12 + 16) };
 
 struct pim_core_candidate {
     const char *name;

@@ -41,7 +41,7 @@ struct choices {
     unsigned mode, preset, layout, unfolding, baseline, reuse, cut;
     uint64_t batch, threshold, profile;
     bool no_grouping, no_keeping, keep_pixels, check;
-    const char *plan; /* NULL: none */
+    const char *plan, *starts; /* files; NULL: none */
 };
 
 static const struct choices defaults = {.search = {.seed = 1}, .profile = PROFILE_BY_PRESET};
@@ -61,6 +61,8 @@ static const struct pim_option rows[] = {
                    "replica first fit"),
     PIM_TEXT_ROW("plan", struct choices, plan, "FILE",
                  "Takes the layout of this plan, as --format json writes it, and searches none"),
+    PIM_TEXT_ROW("start-from", struct choices, starts, "FILE",
+                 "The search starts from the layout of this plan, too, or of a list of plans"),
     PIM_COUNT_ROW("profile", struct choices, profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
                   "Layouts of the search that are timed at its end, beside those without a search: the "
                   "best are refined, the fastest is taken; in segments they are timed alone; 0: none. "
@@ -177,8 +179,15 @@ static enum pim_status search(struct made *made, struct pim_error *error)
 {
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
+    struct pim_core_layout start[PIM_CORE_GIVEN_MOST];
+    uint32_t starts = 0;
+    if (choices->starts && pim_core_layouts_read(choices->starts, &plan->mapping, PIM_CORE_GIVEN_MOST,
+                                                 &made->arena, start, &starts, error) != PIM_OK)
+        return error->status;
     struct pim_core_search_options options = search_options(made);
     options.runners_up = choices->profile ? (uint32_t)choices->profile - 1 : 0;
+    options.starts = starts;
+    options.start = start;
     plan->searched = true;
     if (pim_core_searches_run(&plan->mapping, &options, preset_restarts[plan->mapping.mode][choices->preset],
                               &made->arena, &made->searches, error) != PIM_OK)
@@ -231,8 +240,11 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
     add_found(&options, searches, 0, searches->brief, profile);
     for (uint32_t i = 0; i < searches->rules; i++)
         pim_core_profile_add(&options, profile, searches->rule_name[i], false, &searches->start[i]);
-    for (uint32_t i = searches->rules; i < searches->starts; i++)
+    const uint32_t given = searches->rules + searches->evens;
+    for (uint32_t i = searches->rules; i < given; i++)
         pim_core_profile_add(&options, profile, "even", true, &searches->start[i]);
+    for (uint32_t i = given; i < searches->starts; i++)
+        pim_core_profile_add(&options, profile, "start", false, &searches->start[i]);
     add_found(&options, searches, searches->brief, searches->count, profile);
     if (pim_core_profile_time(&options, profile, 0, error) != PIM_OK)
         return error->status;
@@ -296,6 +308,9 @@ static enum pim_status compile_segments(struct made *made, struct pim_error *err
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
     double begin = made->begin;
+    if (choices->starts)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "--start-from: a layout of all layers is no start for the searches of segments");
     if (cut(made, error) != PIM_OK)
         return error->status;
     plan->partition_seconds = seconds_since(&begin);
@@ -405,7 +420,7 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
         {songc, "batch no-grouping", "does nothing: --baseline songc works on one sample, layer by layer"},
         {baseline, "plan layout cut", "does nothing: --baseline has a layout of its own, in one piece"},
         {choices->plan, "layout cut", "does nothing: --plan has a layout, in one piece"},
-        {!searches, "preset budget time-limit profile",
+        {!searches, "preset budget time-limit profile start-from",
          "is for a search: --layout genetic, without --plan and --baseline"},
         {!searches && !choices->check, "seed",
          "is for a search and --check-values: --plan, --baseline and other layouts have nothing random"},

@@ -9,7 +9,8 @@
 #include <assert.h>
 
 /* Layouts that do not fit are left out. */
-static enum pim_status find_starts(const struct pim_core_mapping *mapping, struct pim_arena *arena,
+static enum pim_status find_starts(const struct pim_core_mapping *mapping,
+                                   const struct pim_core_search_options *options, struct pim_arena *arena,
                                    struct pim_core_searches *searches, struct pim_error *error)
 {
     static const struct {
@@ -29,8 +30,11 @@ static enum pim_status find_starts(const struct pim_core_mapping *mapping, struc
     }
     enum pim_status status =
         pim_core_layouts_even(mapping->architecture, mapping->network, mapping->partition, PIM_CORE_EVENS,
-                              arena, searches->start + searches->rules, &searches->starts, error);
-    searches->starts += searches->rules;
+                              arena, searches->start + searches->rules, &searches->evens, error);
+    searches->starts = searches->rules + searches->evens;
+    assert(options->starts <= PIM_CORE_GIVEN_MOST);
+    for (uint32_t i = 0; i < options->starts; i++)
+        searches->start[searches->starts++] = options->start[i];
     return status;
 }
 
@@ -39,8 +43,8 @@ static bool ended_early(const struct pim_core_search_result *result)
     return result->end == PIM_SEARCH_TIME || result->end == PIM_SEARCH_STOPPED;
 }
 
-/* Two searches with this budget, of which the second starts from the layouts without a search: in one
- * population their descendants would be all that survives. */
+/* Two searches with this budget, of which the second starts from the layouts without a search and those that
+ * were given: in one population their descendants would be all that survives. */
 static enum pim_status run_both(const struct pim_core_mapping *mapping,
                                 struct pim_core_search_options options, double end, struct pim_arena *arena,
                                 struct pim_core_searches *searches, struct pim_error *error)
@@ -76,7 +80,7 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
     assert(known);
     (void)known;
     *searches = (struct pim_core_searches){0};
-    if (find_starts(mapping, arena, searches, error) != PIM_OK)
+    if (find_starts(mapping, options, arena, searches, error) != PIM_OK)
         return error->status;
     if (options->population > fast.population) {
         brief.population = fast.population;

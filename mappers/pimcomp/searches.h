@@ -13,6 +13,7 @@
 enum {
     PIM_CORE_RULES = 3,
     PIM_CORE_EVENS = 4,
+    PIM_CORE_GIVEN_MOST = 16,
     PIM_CORE_RESTARTS_MOST = 24,
     PIM_CORE_SEARCHES_MOST = 2 * PIM_CORE_RESTARTS_MOST + 2
 };
@@ -20,8 +21,9 @@ enum {
 struct pim_core_searches {
     uint32_t rules; /* layouts that need no search, as far as they fit */
     const char *rule_name[PIM_CORE_RULES];
-    uint32_t starts; /* the rules, and layouts of equal steps behind them (layout/even.h) */
-    struct pim_core_layout start[PIM_CORE_RULES + PIM_CORE_EVENS];
+    uint32_t evens;  /* of equal steps, behind the rules (layout/even.h) */
+    uint32_t starts; /* the rules, those of equal steps, and behind them those that were given */
+    struct pim_core_layout start[PIM_CORE_RULES + PIM_CORE_EVENS + PIM_CORE_GIVEN_MOST];
     uint32_t brief; /* of the searches the first `brief` are those of "fast" with the same seed (or all), */
     uint32_t large; /* the next, up to number `large` - 1, with other seeds; then come those asked for */
     uint32_t count;
@@ -31,8 +33,9 @@ struct pim_core_searches {
     } found[PIM_CORE_SEARCHES_MOST];
 };
 
-/* Of a mapping architecture, network, partition and mode are looked at; of the options starts are not, and
- * `seconds` is the limit of all searches together. `restarts`, at most PIM_CORE_RESTARTS_MOST: how often the
+/* Of a mapping architecture, network, partition and mode are looked at; the starts of the options, at most
+ * PIM_CORE_GIVEN_MOST, are taken beside the layouts without a search, and `seconds` is the limit of all
+ * searches together. `restarts`, at most PIM_CORE_RESTARTS_MOST: how often the
  * searches of "fast" are run before larger ones. Layouts live in the arena. Errors as
  * pim_core_layout_search(). */
 enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,

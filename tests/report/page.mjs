@@ -60,6 +60,7 @@ const EXPECTED = {
     dense: {mesh: 33 * 32},
     tune: {convergence: 4, curve: 4},
     sweep: {curve: 16, "curve-small": 16, estimate: 2, heat: 16, pareto: 48},
+    best: {curve: 4, "curve-small": 4, estimate: 2},
     systems: {"systems-latency": 2, "systems-throughput": 3, "systems-energy": 3, "systems-density": 2, "systems-front": 3, "systems-time": 6, "systems-energy-parts": 8},
     several: {mesh: 256 + 960, runs: 8, difference: 15, "energy-runs": 6, steps: 20, phases: 126, curve: 16},
     validate: {estimate: 100, steps: 20, phases: 126},
@@ -220,6 +221,20 @@ for (const name of ["run", "core", "channel"]) { // what a machine has is drawn,
     check((await title()).includes("over that at dram.trcd_ns = 14"), `relative to a baseline: "${await title()}"`);
     const labels = await figure.locator(".mark").evaluateAll((marks) => marks.map((mark) => mark.getAttribute("aria-label")));
     check(/: 1(;|$)/.test(labels[1]) && !/: 1(;|$)/.test(labels[0]), `the baseline over itself is 1: ${labels.join(" | ")}`);
+    check(faults.length === 0, faults.join("; "));
+    await close();
+}
+
+{ // points whose search was beaten are hollow, and the legend, the figures and the table say what beat it
+    const {page, faults, close} = await open("best", 1280, "light");
+    const figure = page.locator("figure[data-chart=curve]");
+    const found = await figure.locator(".mark").evaluateAll((marks) => marks.map((mark) => [/search: beaten by/.test(mark.getAttribute("aria-label")), mark.getAttribute("fill")]));
+    const beaten = found.filter(([is]) => is).length;
+    check(beaten > 0 && found.every(([is, fill]) => is === (fill === "var(--card)")), `not the beaten points are hollow: ${found.join(" | ")}`);
+    check(await figure.locator(".swatch.hollow").count() === 1, "no legend of hollow points");
+    check(await page.locator("details td", {hasText: /^beaten by /}).count() === beaten, "the table of points does not say whose search was beaten");
+    await figure.locator("select").nth(0).selectOption("noc.average_packet_latency");
+    check(await figure.locator(".swatch.hollow").count() === 1, "another metric has no legend of hollow points");
     check(faults.length === 0, faults.join("; "));
     await close();
 }

@@ -177,6 +177,15 @@ test("a sweep: axes that vary, zips as one, curves in the order of values", () =
         [[[64, 25e9]]]);
 });
 
+test("points say what became of their searches", () => {
+    const data = readSweep({pimsim: "0", name: "", total: 4, axes: [["noc.flit_bits"]],
+        statistics: ["cycles", "search_beaten", "program_search", "program_of.noc.flit_bits", "program_of.noc.link_latency"], points: [
+            point(0, [32], [10, 0, 1, 32, 1]), point(1, [64], [9, 1, 2, 64, 1]), point(2, [128], [8, 1, 1, 64, 1]), point(3, [256], [8, null, null, null, null])]});
+    assert.deepEqual(data.done.map((one) => data.searchOf(one)),
+        ["own", "beaten by a second search for noc.flit_bits = 64", "beaten by the search for noc.flit_bits = 64", null]);
+    assert.deepEqual(data.done.map((one) => data.beaten(one)), [false, true, true, false]);
+});
+
 test("points that were stopped are in no curve, and are called stopped", () => {
     const sweep = {pimsim: "0", name: "", total: 3, axes: [["noc.flit_bits"]], statistics: ["cycles", "complete"], points: [
         point(0, [64], [10, 1]), point(1, [8], [5, 0]), point(2, [16], [], {status: "deadlock", error: "x"})]};

@@ -139,6 +139,26 @@ void pim_map_words_terminate(struct pim_map_words *words)
     *words = (struct pim_map_words){.text = NULL};
 }
 
+bool pim_map_words_starts(const struct pim_map_words *words)
+{
+    const struct pim_option_table *table = &words->mapper->options;
+    struct pim_error refused;
+    size_t row = 0;
+    while (row < table->count && strcmp(table->rows[row].name, "start-from") != 0)
+        row++;
+    const char *given = NULL;
+    if (row < table->count)
+        memcpy(&given, (const char *)words->options + table->rows[row].offset, sizeof given);
+    void *options = row < table->count && !given ? malloc(table->size) : NULL;
+    if (!options)
+        return false;
+    memcpy(options, words->options, table->size);
+    bool starts = pim_option_set(table, &table->rows[row], "", options, &refused) == PIM_OK &&
+                  (!words->mapper->accept || words->mapper->accept(options, false, &refused) == PIM_OK);
+    free(options);
+    return starts;
+}
+
 enum pim_status pim_map_words_files(const struct pim_map_words *words, char text[PIM_MAP_FILES_BYTES],
                                     struct pim_error *error)
 {

@@ -21,6 +21,10 @@ struct pim_map_words {
 enum pim_status pim_map_words_parse(const char *text, struct pim_map_words *words, struct pim_error *error);
 void pim_map_words_terminate(struct pim_map_words *words);
 
+/* Whether the mapper with these options can start its search from plans (--start-from), and is not told
+ * to. */
+bool pim_map_words_starts(const struct pim_map_words *words);
+
 /* The hash of the files that options of the mapper name, as a text, "" when there are none: what a mapping
  * depends on beside its words. PIM_IO, PIM_BAD_INPUT, PIM_NO_MEMORY. */
 enum { PIM_MAP_FILES_BYTES = 17 };

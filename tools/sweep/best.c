@@ -1,6 +1,7 @@
 #include "tools/sweep/best.h"
 
 #include "models/system/system.h"
+#include "sim/integer.h"
 #include "tools/sweep/result.h"
 
 #include <inttypes.h>
@@ -91,6 +92,10 @@ enum pim_status pim_sweep_prepare_best(struct pim_sweep *sweep, struct pim_error
 
 /* --- comparison --- */
 
+struct tried {
+    uint64_t hash, cycles; /* 0: longer than the best before, or it does not run */
+};
+
 struct comparison {
     const struct pim_sweep *sweep;
     struct pim_trace_pool *pool;
@@ -98,14 +103,18 @@ struct comparison {
     const struct pim_hardware *hardware;
     struct pim_sweep_best *best;
     const struct pim_trace *own;
-    uint64_t own_hash;
-    uint64_t least;  /* cycles of the best so far; 0: none was replayed */
-    uint64_t number; /* of the best so far, when it is a neighbour */
-    bool over;       /* the point's own program does not come to its end */
-    struct {
-        uint64_t hash, cycles;
-    } * program; /* that were replayed */
-    uint64_t tried;
+    uint64_t own_number, own_hash;
+    uint64_t least; /* cycles of the best so far; 0: none was replayed */
+    uint64_t rank;  /* of the best so far among equally fast ones; the point's own search is the first */
+    bool over;      /* the point's own program does not come to its end */
+    uint64_t count; /* the point and its neighbours, by number: */
+    struct made {
+        bool looked_at[2]; /* at the program from nothing, and at the one that starts from plans */
+        bool made;         /* the one from nothing */
+        uint64_t hash;     /* of that */
+    } * made;
+    struct tried *tried; /* programs that were replayed */
+    uint64_t tries;
 };
 
 /* The cycles of a program; 0: it takes more than `limit`, or does not run. */
@@ -142,88 +151,170 @@ static enum pim_status replay_own(struct comparison *c, struct pim_error *error)
     return status;
 }
 
-/* The cycles of a neighbour's program, as of replay(); of equal programs one is replayed. */
-static enum pim_status measure(struct comparison *c, const struct pim_trace *trace, uint64_t *cycles,
+/* A program that was replayed; NULL: none of this hash was. */
+static struct tried *find_tried(struct comparison *c, uint64_t hash)
+{
+    for (uint64_t i = 0; i < c->tries; i++)
+        if (c->tried[i].hash == hash)
+            return &c->tried[i];
+    return NULL;
+}
+
+/* A program that is new: replayed, to one cycle more than the least, so that what takes as long comes to its
+ * end. */
+static enum pim_status measure(struct comparison *c, uint64_t hash, const struct pim_trace *trace,
                                struct pim_error *error)
 {
-    uint64_t hash = pim_trace_program_hash(trace), i = 0;
-    while (i < c->tried && c->program[i].hash != hash)
-        i++;
+    struct tried *tried = &c->tried[c->tries++];
+    tried->hash = hash;
+    return replay(c, trace, c->least + 1, &tried->cycles, error);
+}
+
+/* A program whose cycles are known beside the best so far. */
+static void compare(struct comparison *c, uint64_t number, bool again, uint64_t cycles)
+{
+    const uint64_t rank = 2 * (number == c->own_number ? 0 : number + 1) + again;
+    if (cycles == 0 || cycles > c->least || (cycles == c->least && (!c->best->beaten || rank >= c->rank)))
+        return;
+    c->best->point = neighbour(c->sweep, c->point, number);
+    c->best->again = again;
+    c->best->beaten = true;
+    c->least = cycles;
+    c->rank = rank;
+}
+
+/* --- programs that start from plans --- */
+
+/* The plans that a point's second search starts from: of the point and its nearest neighbours that have one,
+ * in the order of numbers. Whether they are of more than one program. */
+static bool find_starts(const struct comparison *c, uint64_t number, struct pim_sweep_starts *starts)
+{
+    uint64_t found[PIM_SWEEP_STARTS_MOST];
+    bool differ = false;
+    starts->count = 0;
+    for (uint64_t distance = 0; distance < c->count && starts->count < PIM_SWEEP_STARTS_MOST; distance++)
+        for (unsigned side = 0; side < 1 + (distance > 0) && starts->count < PIM_SWEEP_STARTS_MOST; side++) {
+            uint64_t other = side == 0 ? number - distance : number + distance; /* wraps: too large */
+            if (other >= c->count || !c->made[other].made)
+                continue;
+            size_t at = starts->count++;
+            for (; at > 0 && found[at - 1] > other; at--)
+                found[at] = found[at - 1];
+            found[at] = other;
+            differ = differ || c->made[other].hash != c->made[found[0]].hash;
+        }
+    for (size_t i = 0; i < starts->count; i++)
+        starts->point[i] = neighbour(c->sweep, c->point, found[i]);
+    return differ;
+}
+
+/* --- all programs --- */
+
+/* A program beside the best so far; `trace` is NULL when its hash is not new here. */
+static enum pim_status judge(struct comparison *c, uint64_t number, bool again, uint64_t hash,
+                             const struct pim_trace *trace, struct pim_error *error)
+{
     enum pim_status status = PIM_OK;
-    if (i == c->tried) {
-        c->program[i].hash = hash;
-        /* one cycle more than the least: what takes as long comes to its end */
-        status = replay(c, trace, c->least + 1, &c->program[i].cycles, error);
-        c->tried++;
-    }
-    *cycles = c->program[i].cycles;
+    if (hash == c->own_hash)
+        return PIM_OK;
+    if (c->least == 0)
+        status = replay_own(c, error);
+    if (status == PIM_OK && !c->over && !find_tried(c, hash))
+        status = measure(c, hash, trace, error);
+    if (status == PIM_OK && !c->over)
+        compare(c, number, again, find_tried(c, hash)->cycles);
     return status;
 }
 
-/* A neighbour's program beside the best so far. */
-static enum pim_status compare(struct comparison *c, uint64_t number, const struct pim_trace *trace,
-                               struct pim_error *error)
+/* Opens a program when its hash is new here. *made is false when another thread makes it, and `wait` is. */
+static enum pim_status look_at(struct comparison *c, uint64_t number, const struct pim_sweep_program *program,
+                               bool wait, bool *made, uint64_t *hash, struct pim_error *error)
 {
-    uint64_t cycles;
-    if (pim_trace_program_hash(trace) == c->own_hash)
-        return PIM_OK;
-    if (c->least == 0 && replay_own(c, error) != PIM_OK)
-        return error->status;
-    if (c->over)
-        return PIM_OK;
-    if (measure(c, trace, &cycles, error) != PIM_OK)
-        return error->status;
-    if (cycles > 0 && (cycles < c->least || (cycles == c->least && c->best->beaten && number < c->number))) {
-        c->best->point = neighbour(c->sweep, c->point, number);
-        c->best->beaten = true;
-        c->least = cycles;
-        c->number = number;
+    const struct pim_trace *trace = NULL;
+    enum pim_status status = pim_trace_pool_hash(c->pool, program, made, hash, error);
+    if (status == PIM_OK && (!*made || (*hash != c->own_hash && !find_tried(c, *hash))))
+        status = pim_trace_pool_take(c->pool, program, wait, &trace, error);
+    if (status == PIM_OK && trace) {
+        *made = true;
+        *hash = pim_trace_program_hash(trace);
     }
-    return PIM_OK;
+    if (status == PIM_OK && *made)
+        status = judge(c, number, program->starts > 0, *hash, trace, error);
+    if (trace)
+        pim_trace_pool_give(c->pool, trace);
+    return status;
 }
 
-/* *done is false when another thread makes the program, and `wait` is. */
-static enum pim_status try(struct comparison *c, uint64_t number, bool wait, bool *done,
-                           struct pim_error *error)
+/* One program of a neighbour, or of the point itself: from nothing, or the one that starts from plans. */
+static enum pim_status try(struct comparison *c, uint64_t number, bool again, bool wait,
+                           struct pim_sweep_starts *starts, struct pim_error *error)
 {
-    struct pim_sweep_point from = neighbour(c->sweep, c->point, number);
+    const struct pim_sweep_point from = neighbour(c->sweep, c->point, number);
+    struct pim_sweep_program program = {.point = &from};
     struct pim_error refused = {.status = PIM_OK};
-    const struct pim_trace *trace = NULL;
-    bool admitted = false;
-    *done = true;
-    if (pim_sweep_admits(c->sweep, &from, &admitted, error) != PIM_OK)
+    struct made *of = &c->made[number];
+    bool admitted = true, made = false;
+    uint64_t hash = 0;
+    if (again) {
+        admitted = of->made && find_starts(c, number, starts);
+        program.start = starts->point;
+        program.starts = starts->count;
+    } else if (pim_sweep_admits(c->sweep, &from, &admitted, error) != PIM_OK) {
         return error->status;
+    }
+    of->looked_at[again] = true;
     if (!admitted)
         return PIM_OK;
-    enum pim_status status = wait ? pim_trace_pool_take(c->pool, &from, &trace, &refused)
-                                  : pim_trace_pool_try(c->pool, &from, &trace, &refused);
+    enum pim_status status = look_at(c, number, &program, wait, &made, &hash, &refused);
     if (status == PIM_NO_MEMORY || status == PIM_IO || status == PIM_INTERNAL) {
         *error = refused;
         return status;
     }
-    if (status != PIM_OK)
-        return PIM_OK;
-    *done = trace != NULL;
-    if (!trace)
-        return PIM_OK;
-    status = compare(c, number, trace, error);
-    pim_trace_pool_give(c->pool, trace);
+    of->looked_at[again] = made || status != PIM_OK;
+    if (!again && status == PIM_OK && made) {
+        of->made = true;
+        of->hash = hash;
+    }
+    return PIM_OK;
+}
+
+/* All programs from nothing, then all that start from plans, from the point's own place on, so that threads
+ * and tasks, which work at different points, have different programs made; first those that no other thread
+ * makes. */
+static enum pim_status try_all(struct comparison *c, struct pim_sweep_starts *starts, struct pim_error *error)
+{
+    const unsigned searches = c->sweep->sources[c->point->source].starts ? 2 : 1;
+    enum pim_status status = PIM_OK;
+    for (unsigned again = 0; again < searches; again++)
+        for (int waits = 0; waits < 2; waits++)
+            for (uint64_t i = 0; i < c->count && status == PIM_OK && !c->over; i++) {
+                uint64_t number = (c->own_number + i) % c->count;
+                if (!c->made[number].looked_at[again])
+                    status = try(c, number, again == 1, waits == 1, starts, error);
+            }
     return status;
 }
 
-/* All neighbours, from the point's own place on, so that threads and tasks, which work at different points,
- * have different programs made; first those that no other thread makes. */
-static enum pim_status try_all(struct comparison *c, bool *done, uint64_t count, struct pim_error *error)
+static enum pim_status find(struct comparison *c, struct pim_error *error)
 {
-    uint64_t own = number_of(c->sweep, c->point);
+    struct pim_sweep_starts *starts = malloc(sizeof *starts);
+    c->made = calloc(c->count, sizeof *c->made);
+    c->tried = calloc(2 * c->count, sizeof *c->tried);
     enum pim_status status = PIM_OK;
-    done[own] = true;
-    for (int waits = 0; waits < 2; waits++)
-        for (uint64_t i = 1; i < count && status == PIM_OK && !c->over; i++) {
-            uint64_t number = (own + i) % count;
-            if (!done[number])
-                status = try(c, number, waits == 1, &done[number], error);
-        }
+    if (!starts || !c->made || !c->tried) {
+        status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the programs of a point");
+    } else {
+        c->made[c->own_number] = (struct made){.looked_at = {true}, .made = true, .hash = c->own_hash};
+        status = try_all(c, starts, error);
+    }
+    if (status == PIM_OK && c->best->again) {
+        (void)find_starts(c, number_of(c->sweep, &c->best->point), starts);
+        c->best->starts = starts;
+        starts = NULL;
+    }
+    free(starts);
+    free(c->made);
+    free(c->tried);
     return status;
 }
 
@@ -231,21 +322,48 @@ enum pim_status pim_sweep_find_best(const struct pim_sweep *sweep, struct pim_tr
                                     const struct pim_sweep_point *point, const struct pim_hardware *hardware,
                                     struct pim_sweep_best *best, struct pim_error *error)
 {
-    uint64_t count = count_neighbours(sweep);
-    struct comparison c = {.sweep = sweep, .pool = pool, .point = point, .hardware = hardware, .best = best};
+    const struct pim_sweep_program own = {.point = point};
+    struct comparison c = {.sweep = sweep,
+                           .pool = pool,
+                           .point = point,
+                           .hardware = hardware,
+                           .best = best,
+                           .count = count_neighbours(sweep),
+                           .own_number = number_of(sweep, point)};
     *best = (struct pim_sweep_best){.point = *point};
-    if (pim_trace_pool_take(pool, point, &c.own, error) != PIM_OK)
+    if (pim_trace_pool_take(pool, &own, true, &c.own, error) != PIM_OK)
         return error->status;
     c.own_hash = pim_trace_program_hash(c.own);
-    bool *done = calloc(count, sizeof *done);
-    c.program = calloc(count, sizeof *c.program);
-    enum pim_status status =
-        done && c.program ? try_all(&c, done, count, error)
-                          : pim_fail(error, PIM_NO_MEMORY, "out of memory for the programs of a point");
-    free(done);
-    free(c.program);
+    enum pim_status status = find(&c, error);
     pim_trace_pool_give(pool, c.own);
     return status;
+}
+
+enum pim_status pim_sweep_best_take(const struct pim_sweep_best *best, struct pim_trace_pool *pool,
+                                    const struct pim_trace **trace, struct pim_error *error)
+{
+    const struct pim_sweep_program program = {.point = &best->point,
+                                              .start = best->starts ? best->starts->point : NULL,
+                                              .starts = best->starts ? best->starts->count : 0};
+    return pim_trace_pool_take(pool, &program, true, trace, error);
+}
+
+void pim_sweep_best_terminate(struct pim_sweep_best *best)
+{
+    free(best->starts);
+    best->starts = NULL;
+}
+
+uint64_t pim_sweep_runs_most(const struct pim_sweep *sweep, uint64_t points)
+{
+    bool starts = false;
+    uint64_t runs;
+    for (size_t i = 0; i < sweep->source_count; i++)
+        starts = starts || sweep->sources[i].starts;
+    const uint64_t programs = count_neighbours(sweep) * (starts ? 2 : 1);
+    if (!sweep->take_best)
+        return points;
+    return pim_multiply_full(points, 1 + programs, &runs) == 0 ? runs : UINT64_MAX;
 }
 
 void pim_sweep_best_add(const struct pim_sweep *sweep, const struct pim_sweep_best *best,
@@ -253,6 +371,7 @@ void pim_sweep_best_add(const struct pim_sweep *sweep, const struct pim_sweep_be
 {
     result->beaten = best->beaten;
     pim_sweep_result_add_integer(result, "search_beaten", best->beaten);
+    pim_sweep_result_add_integer(result, "program_search", best->again ? 2 : 1);
     if (best->own_cycles > 0)
         pim_sweep_result_add_integer(result, "search_cycles", best->own_cycles);
     else

@@ -248,7 +248,7 @@ static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace
     if (status == PIM_OK && sweep->take_best)
         status = pim_sweep_find_best(sweep, pool, point, &hardware, &best, error);
     if (status == PIM_OK)
-        status = pim_trace_pool_take(pool, &best.point, &trace, error);
+        status = pim_sweep_best_take(&best, pool, &trace, error);
     char differs[256] = "";
     if (status == PIM_OK)
         status = pim_configure_differences(trace, configuration, differs, sizeof differs, error);
@@ -264,6 +264,7 @@ static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace
     }
     if (trace)
         pim_trace_pool_give(pool, trace);
+    pim_sweep_best_terminate(&best);
     return status;
 }
 

@@ -7,7 +7,8 @@
  *     estimate_cycles, estimate_error_percent          as in the total of `pimsim validate`
  *     steps.<step>.cycles, steps.<step>.estimate_cycles      the same by the last part of the phases' names
  *     unit_cycles_by.<what>                            the breakdown of time, summed over units
- *     search_cycles, search_beaten, program_of.<key>   where programs of other points may run (best.h)
+ *     search_cycles, search_beaten,
+ *     program_search, program_of.<key>                 where programs of other points may run (best.h)
  *     noc.link_utilization_mean, ..._maximum           over the links, as in links[].utilization
  */
 #ifndef PIMSIM_TOOLS_SWEEP_RESULT_H

@@ -259,6 +259,7 @@ static enum pim_status check_mapped(const struct pim_sweep *sweep, struct pim_sw
     if (pim_map_words_parse(source->mapper, &words, error) != PIM_OK)
         return pim_fail_in(error, "mapper \"%.60s\"", source->mapper);
     enum pim_status status = pim_map_words_files(&words, source->mapper_files, error);
+    source->starts = pim_map_words_starts(&words);
     pim_map_words_terminate(&words);
     if (status != PIM_OK)
         return pim_fail_in(error, "mapper \"%.60s\"", source->mapper);

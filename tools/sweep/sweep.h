@@ -52,6 +52,7 @@ struct pim_sweep_source {
     struct pim_configuration *configuration; /* the same; what it lacks is taken from the first point */
     char *network_content; /* canonical configuration of `network`, or the hash of another kind of file */
     char mapper_files[PIM_MAP_FILES_BYTES]; /* hash of what the mapper reads; "": nothing */
+    bool starts; /* the mapper can start from plans of other points; from prepare on */
 };
 
 struct pim_sweep {

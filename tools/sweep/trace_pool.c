@@ -3,6 +3,8 @@
 #include "include/pimsim/pimsim.h"
 #include "models/system/schema.h"
 #include "sim/arena.h"
+#include "sim/output/file.h"
+#include "sim/output/output.h"
 #include "tools/library/map.h"
 #include "tools/library/words.h"
 
@@ -13,9 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 enum { NAME_BYTES = 33, PATH_BYTES = 4096 };
+#define PLAN ".plan.json"
+#define PLAN_BYTES ((size_t)1 << 26)
 
 /* One mapped trace. */
 struct entry {
@@ -23,7 +28,9 @@ struct entry {
     bool making;
     unsigned users;
     struct pim_trace *trace; /* open while there are users */
-    struct pim_error error;  /* of a failed mapping */
+    bool opened;             /* it was, and its program has this hash: */
+    uint64_t hash;
+    struct pim_error error; /* of a failed mapping */
     struct entry *next;
 };
 
@@ -84,6 +91,8 @@ struct mapping {
     char *hardware; /* canonical configuration */
     char *network;  /* canonical content */
     char name[NAME_BYTES];
+    char start[PIM_SWEEP_STARTS_MOST][NAME_BYTES]; /* the mappings from whose plans it starts */
+    size_t starts;
 };
 
 static void mapping_terminate(struct mapping *mapping)
@@ -97,6 +106,14 @@ static void update(XXH3_state_t *state, const char *text)
     (void)XXH3_128bits_update(state, text, strlen(text) + 1);
 }
 
+static void name_of(XXH3_state_t *state, char name[NAME_BYTES])
+{
+    const XXH128_hash_t hash = XXH3_128bits_digest(state);
+    (void)snprintf(name, NAME_BYTES, "%016" PRIx64 "%016" PRIx64, (uint64_t)hash.high64,
+                   (uint64_t)hash.low64);
+}
+
+/* A mapping that starts from nothing. */
 static enum pim_status describe(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
                                 struct mapping *mapping, struct pim_error *error)
 {
@@ -127,11 +144,36 @@ static enum pim_status describe(const struct pim_sweep *sweep, const struct pim_
         update(state, mapping->source->mapper_files);
     update(state, mapping->network);
     update(state, mapping->hardware);
-    XXH128_hash_t hash = XXH3_128bits_digest(state);
+    name_of(state, mapping->name);
     (void)XXH3_freeState(state);
-    (void)snprintf(mapping->name, sizeof mapping->name, "%016" PRIx64 "%016" PRIx64, (uint64_t)hash.high64,
-                   (uint64_t)hash.low64);
     return PIM_OK;
+}
+
+/* A program: its mapping, and the names of those from whose plans it starts. */
+static enum pim_status describe_program(const struct pim_sweep *sweep,
+                                        const struct pim_sweep_program *program, struct mapping *mapping,
+                                        struct pim_error *error)
+{
+    enum pim_status status = describe(sweep, program->point, mapping, error);
+    XXH3_state_t *state = program->starts > 0 ? XXH3_createState() : NULL;
+    if (status != PIM_OK || program->starts == 0) {
+        (void)XXH3_freeState(state);
+        return status;
+    }
+    if (!state)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a mapping");
+    (void)XXH3_128bits_reset(state);
+    update(state, mapping->name);
+    for (size_t i = 0; i < program->starts && status == PIM_OK; i++) {
+        struct mapping from;
+        status = describe(sweep, &program->start[i], &from, error);
+        memcpy(mapping->start[mapping->starts++], from.name, NAME_BYTES);
+        update(state, from.name);
+        mapping_terminate(&from);
+    }
+    name_of(state, mapping->name);
+    (void)XXH3_freeState(state);
+    return status;
 }
 
 /* The hardware of the mapping, as it was described, with the settings of the mapper's words. */
@@ -148,9 +190,33 @@ static enum pim_status configure(const struct mapping *mapping, const struct pim
     return status == PIM_OK ? pim_configuration_complete(*configuration, error) : status;
 }
 
-static enum pim_status map(const struct pim_sweep *sweep, const struct mapping *mapping,
+static enum pim_status path_of(const struct pim_trace_pool *pool, const char *name, const char *ending,
+                               char path[PATH_BYTES], struct pim_error *error)
+{
+    int length = snprintf(path, PATH_BYTES, "%s/%s%s", pool->folder, name, ending);
+    if (length < 0 || (size_t)length + 32 > PATH_BYTES)
+        return pim_fail(error, PIM_BAD_INPUT, "%.200s: the path of the cache is too long", pool->folder);
+    return PIM_OK;
+}
+
+/* The plan beside a trace, whole or not at all. */
+static enum pim_status keep_plan(const struct pim_trace_pool *pool, const char *name, struct pim_map *map,
+                                 struct pim_error *error)
+{
+    char path[PATH_BYTES];
+    struct pim_output *output;
+    if (path_of(pool, name, PLAN, path, error) != PIM_OK || pim_output_open(&output, path, error) != PIM_OK)
+        return error->status;
+    if (pim_map_write_json(map, pim_output_file(output), error) == PIM_OK)
+        return pim_output_commit(output, error);
+    pim_output_abandon(output);
+    return error->status;
+}
+
+static enum pim_status map(const struct pim_trace_pool *pool, const struct mapping *mapping,
                            const struct pim_map_words *words, const char *path, struct pim_error *error)
 {
+    const struct pim_sweep *sweep = pool->sweep;
     struct pim_configuration *configuration = NULL;
     struct pim_arena arena;
     const char **sets = NULL;
@@ -172,10 +238,59 @@ static enum pim_status map(const struct pim_sweep *sweep, const struct mapping *
                                                 .configuration = configuration,
                                                 .output = path};
         status = pim_map_create(&request, &made, error);
+        if (status == PIM_OK && sweep->take_best && mapping->starts == 0 && mapping->source->starts)
+            status = keep_plan(pool, mapping->name, made, error);
     }
     pim_map_destroy(made);
     pim_configuration_destroy(configuration);
     pim_arena_terminate(&arena);
+    return status;
+}
+
+/* The plans that a mapping starts from, as one list in a file. */
+static enum pim_status write_starts(const struct pim_trace_pool *pool, const struct mapping *mapping,
+                                    const char *list, struct pim_error *error)
+{
+    struct pim_output *output;
+    if (pim_output_open(&output, list, error) != PIM_OK)
+        return error->status;
+    FILE *file = pim_output_file(output);
+    enum pim_status status = PIM_OK;
+    for (size_t i = 0; i < mapping->starts && status == PIM_OK; i++) {
+        char path[PATH_BYTES], *text = NULL;
+        size_t size;
+        status = path_of(pool, mapping->start[i], PLAN, path, error);
+        if (status == PIM_OK)
+            status = pim_file_read(path, PLAN_BYTES, "a plan", &text, &size, error);
+        if (status == PIM_OK)
+            (void)fprintf(file, "%s%s", i == 0 ? "[" : ",", text);
+        free(text);
+    }
+    (void)fputc(']', file);
+    if (status == PIM_OK)
+        return pim_output_commit(output, error);
+    pim_output_abandon(output);
+    return status;
+}
+
+/* Maps as the words say, from the plans of others where there are some. */
+static enum pim_status map_from(const struct pim_trace_pool *pool, const struct mapping *mapping,
+                                struct pim_map_words *words, const char *path, struct pim_error *error)
+{
+    char list[PATH_BYTES], option[PATH_BYTES + 16];
+    if (mapping->starts == 0)
+        return map(pool, mapping, words, path, error);
+    char ending[32]; /* processes share the folder */
+    (void)snprintf(ending, sizeof ending, ".starts.%ld", (long)getpid());
+    if (path_of(pool, mapping->name, ending, list, error) != PIM_OK ||
+        write_starts(pool, mapping, list, error) != PIM_OK)
+        return error->status;
+    (void)snprintf(option, sizeof option, "start-from=%s", list);
+    enum pim_status status =
+        pim_option_assign(&words->mapper->options, words->mapper->name, option, words->options, error);
+    if (status == PIM_OK)
+        status = map(pool, mapping, words, path, error);
+    (void)unlink(list);
     return status;
 }
 
@@ -193,7 +308,7 @@ static enum pim_status make(const struct pim_trace_pool *pool, const struct mapp
         status = pim_fail(error, PIM_BAD_INPUT, "a file of mapper \"%.60s\" changed while the sweep runs",
                           mapping->source->mapper);
     if (status == PIM_OK)
-        status = map(pool->sweep, mapping, &words, path, error);
+        status = map_from(pool, mapping, &words, path, error);
     pim_map_words_terminate(&words);
     return status;
 }
@@ -202,12 +317,13 @@ static enum pim_status make(const struct pim_trace_pool *pool, const struct mapp
 static enum pim_status obtain(const struct pim_trace_pool *pool, const struct mapping *mapping,
                               struct pim_trace **trace, struct pim_error *error)
 {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], plan[PATH_BYTES];
     struct pim_error ignored = {.status = PIM_OK};
-    int length = snprintf(path, sizeof path, "%s/%s.trace", pool->folder, mapping->name);
-    if (length < 0 || (size_t)length + 32 > sizeof path)
-        return pim_fail(error, PIM_BAD_INPUT, "%.200s: the path of the cache is too long", pool->folder);
-    if (pim_trace_open(path, trace, &ignored) == PIM_OK)
+    if (path_of(pool, mapping->name, ".trace", path, error) != PIM_OK ||
+        path_of(pool, mapping->name, PLAN, plan, error) != PIM_OK)
+        return error->status;
+    const bool plans = pool->sweep->take_best && mapping->starts == 0 && mapping->source->starts;
+    if ((!plans || access(plan, F_OK) == 0) && pim_trace_open(path, trace, &ignored) == PIM_OK)
         return PIM_OK;
     if (make(pool, mapping, path, error) != PIM_OK)
         return error->status;
@@ -255,6 +371,9 @@ static enum pim_status take_mapped(struct pim_trace_pool *pool, const struct map
     }
     enum pim_status status = entry->error.status;
     if (status == PIM_OK) {
+        if (!entry->opened)
+            entry->hash = pim_trace_program_hash(entry->trace);
+        entry->opened = true;
         entry->users++;
         *trace = entry->trace;
     } else {
@@ -264,30 +383,39 @@ static enum pim_status take_mapped(struct pim_trace_pool *pool, const struct map
     return status;
 }
 
-static enum pim_status take(struct pim_trace_pool *pool, const struct pim_sweep_point *point, bool wait,
-                            const struct pim_trace **trace, struct pim_error *error)
+enum pim_status pim_trace_pool_take(struct pim_trace_pool *pool, const struct pim_sweep_program *program,
+                                    bool wait, const struct pim_trace **trace, struct pim_error *error)
 {
     struct mapping mapping;
-    *trace = pool->sweep->sources[point->source].opened;
+    *trace = pool->sweep->sources[program->point->source].opened;
     if (*trace)
         return PIM_OK;
-    enum pim_status status = describe(pool->sweep, point, &mapping, error);
+    enum pim_status status = describe_program(pool->sweep, program, &mapping, error);
     if (status == PIM_OK)
         status = take_mapped(pool, &mapping, wait, trace, error);
     mapping_terminate(&mapping);
     return status;
 }
 
-enum pim_status pim_trace_pool_take(struct pim_trace_pool *pool, const struct pim_sweep_point *point,
-                                    const struct pim_trace **trace, struct pim_error *error)
+enum pim_status pim_trace_pool_hash(struct pim_trace_pool *pool, const struct pim_sweep_program *program,
+                                    bool *known, uint64_t *hash, struct pim_error *error)
 {
-    return take(pool, point, true, trace, error);
-}
-
-enum pim_status pim_trace_pool_try(struct pim_trace_pool *pool, const struct pim_sweep_point *point,
-                                   const struct pim_trace **trace, struct pim_error *error)
-{
-    return take(pool, point, false, trace, error);
+    struct mapping mapping;
+    const struct pim_trace *opened = pool->sweep->sources[program->point->source].opened;
+    *known = opened != NULL;
+    *hash = opened ? pim_trace_program_hash(opened) : 0;
+    if (opened)
+        return PIM_OK;
+    enum pim_status status = describe_program(pool->sweep, program, &mapping, error);
+    (void)pthread_mutex_lock(&pool->mutex);
+    for (const struct entry *entry = pool->entries; entry && status == PIM_OK && !*known; entry = entry->next)
+        if (entry->opened && strcmp(entry->name, mapping.name) == 0) {
+            *known = true;
+            *hash = entry->hash;
+        }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    mapping_terminate(&mapping);
+    return status;
 }
 
 void pim_trace_pool_give(struct pim_trace_pool *pool, const struct pim_trace *trace)

@@ -119,3 +119,50 @@ enum pim_status pim_core_layout_read(const char *path, const struct pim_core_map
         return *taken ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "no memory for a layout");
     return pim_fail_in(error, "%s", path);
 }
+
+/* Whether two layouts of a mapping have the same cores in the same order. */
+static bool same(const struct pim_core_mapping *mapping, const struct pim_core_layout *one,
+                 const struct pim_core_layout *two)
+{
+    for (uint32_t i = 0; i < mapping->network->count; i++) {
+        const size_t groups = mapping->partition->layer[i].groups;
+        if (one->layer[i].replicas != two->layer[i].replicas ||
+            (groups > 0 && memcmp(one->layer[i].core, two->layer[i].core,
+                                  one->layer[i].replicas * groups * sizeof(uint32_t)) != 0))
+            return false;
+    }
+    return true;
+}
+
+enum pim_status pim_core_layouts_read(const char *path, const struct pim_core_mapping *mapping, uint32_t most,
+                                      struct pim_arena *arena, struct pim_core_layout *layout,
+                                      uint32_t *count, struct pim_error *error)
+{
+    json_t *file = NULL;
+    *count = 0;
+    if (pim_json_read(path, FILE_BYTES, &file, error) != PIM_OK)
+        return error->status;
+    const size_t plans = json_is_array(file) ? json_array_size(file) : 1;
+    enum pim_status status = PIM_OK;
+    if (plans == 0)
+        status = pim_fail(error, PIM_BAD_INPUT, "%s: a plan, or a list of plans is expected", path);
+    for (size_t i = 0; i < plans && status == PIM_OK; i++) {
+        struct pim_core_layout found = {.layer = NULL};
+        bool known = false;
+        status =
+            read_plan(json_is_array(file) ? json_array_get(file, i) : file, mapping, arena, &found, error);
+        if (status != PIM_OK) {
+            (void)pim_fail_in(error, "%s: plan %zu", path, i + 1);
+            break;
+        }
+        for (uint32_t j = 0; j < *count && !known; j++)
+            known = same(mapping, &layout[j], &found);
+        if (!known && *count == most)
+            status =
+                pim_fail(error, PIM_BAD_INPUT, "%s: more than %" PRIu32 " layouts that differ", path, most);
+        else if (!known)
+            layout[(*count)++] = found;
+    }
+    json_decref(file);
+    return status;
+}

@@ -21,4 +21,12 @@ enum pim_status pim_core_layout_read(const char *path, const struct pim_core_map
                                      struct pim_arena *arena, struct pim_core_layout *layout,
                                      const char **taken, bool *nothing_kept, struct pim_error *error);
 
+/*
+ * Reads the layouts of a file with one plan, or a list of them: those that differ, in their order, up to
+ * `most`. PIM_BAD_INPUT as above, and where more differ.
+ */
+enum pim_status pim_core_layouts_read(const char *path, const struct pim_core_mapping *mapping, uint32_t most,
+                                      struct pim_arena *arena, struct pim_core_layout *layout,
+                                      uint32_t *count, struct pim_error *error);
+
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEARCH "preset budget time-limit profile "
+#define SEARCH "preset budget time-limit profile start-from "
 
 static const struct context {
     const char *mapper, *given[3];

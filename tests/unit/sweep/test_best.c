@@ -38,6 +38,7 @@ START_TEST(equal_programs_are_not_replayed)
         ck_assert_uint_eq(best.own_cycles, 0);
         ck_assert(!best.beaten);
         ck_assert_uint_eq(best.point.number, number);
+        pim_sweep_best_terminate(&best);
         pim_configuration_destroy(configuration);
     }
     pim_trace_pool_destroy(pool);

@@ -11,6 +11,7 @@
 #include "tools/command/sweep/sweep.h"
 #include "sim/output/output.h"
 #include "tools/command/command.h"
+#include "tools/sweep/best.h"
 #include "tools/sweep/slurm.h"
 #include "tools/sweep/specification/fill.h"
 #include "tools/sweep/specification/grow.h"
@@ -208,8 +209,7 @@ static enum pim_status conclude(const struct sweep_request *request, struct pim_
     if (!request->common.quiet && progress.stopped > 0)
         printf("%" PRIu64 " of the points were stopped before their end (--until)\n", progress.stopped);
     if (!request->common.quiet && outcome->beaten > 0)
-        printf("search beaten at %" PRIu64 " of these: the program of another point is faster there\n",
-               outcome->beaten);
+        printf("search beaten at %" PRIu64 " of these: another program is faster there\n", outcome->beaten);
     if (outcome->stopped)
         return pim_fail(
             error, PIM_IO,
@@ -271,9 +271,15 @@ enum pim_status sweep_run(const struct sweep_request *request, const struct pim_
     uint64_t points = 0, again = 0;
     struct pim_store *store;
     struct pim_sweep_outcome outcome = {.done = 0};
-    if (sweep->numbers > MANY_POINTS && !request->yes)
+    const uint64_t runs = pim_sweep_runs_most(sweep, sweep->numbers);
+    if (runs > MANY_POINTS && !request->yes && runs == sweep->numbers)
         return pim_fail(error, PIM_USAGE, "%" PRIu64 " points%s: --yes begins so large a sweep",
                         sweep->numbers, sweep->conditions.count ? " before constraints" : "");
+    if (runs > MANY_POINTS && !request->yes)
+        return pim_fail(error, PIM_USAGE,
+                        "%" PRIu64 " points%s, up to %" PRIu64 " runs with those that compare programs of "
+                        "neighbours: --yes begins so large a sweep, mapping = \"own\" compares none",
+                        sweep->numbers, sweep->conditions.count ? " before constraints" : "", runs);
     if (!request->output)
         return pim_fail(error, PIM_USAGE, "--output FILE is needed");
     if (request->resume && request->force)
@@ -407,7 +413,7 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
         FLAG("resume", (request).resume, "Runs what is missing in FILE"),                                    \
         FLAG("retry", (request).retry, "The same, and points that failed are run again"),                    \
         FLAG("force", (request).force, "Throws the results in FILE away, if there are any"),                 \
-        FLAG("yes", (request).yes, "Begins sweeps of more than 100000 points"),                              \
+        FLAG("yes", (request).yes, "Begins sweeps of more than 100000 runs"),                                \
         TEXT("cache", (request).cache, "FOLDER",                                                             \
              "Where traces that mappers make are kept; default is FILE.traces")
 

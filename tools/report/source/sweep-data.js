@@ -77,13 +77,24 @@ function metricsOf(sweep) {
         .sort((a, b) => rank(a) - rank(b));
 }
 
+// What became of the search of a point (mapping = "each"): null where nothing was held against it, "own", or whose program beat it.
+function searchesOf(sweep, axes) {
+    const place = (name) => sweep.statistics.indexOf(name);
+    const beaten = place("search_beaten"), again = place("program_search"), keys = sweep.statistics.filter((name) => name.startsWith("program_of."));
+    const of = (point, key) => point.values[place(key)];
+    const varies = keys.filter((key) => axes.some((axis) => axis.name.split(" + ").includes(key.slice("program_of.".length))));
+    return (point) => beaten < 0 || !isNumber(point.values[beaten]) ? null : point.values[beaten] === 0 ? "own"
+        : `beaten by ${again >= 0 && point.values[again] === 2 ? "a second search" : "the search"} for ${(varies.length ? varies : keys).map((key) => `${key.slice("program_of.".length)} = ${of(point, key)}`).join(", ")}`;
+}
+
 // Points that were stopped before their end (--until) are no whole runs: they are called stopped, and no chart compares them.
 export function readSweep(sweep) {
     const complete = sweep.statistics.indexOf("complete");
     const done = sweep.points.filter((point) => point.status === "done");
     const stopped = new Set(done.filter((point) => complete >= 0 && point.values[complete] === 0));
+    const axes = axesOf(sweep), searchOf = searchesOf(sweep, axes);
     return {done: done.filter((point) => !stopped.has(point)), stopped, failed: sweep.points.filter((point) => point.status !== "done"),
-            axes: axesOf(sweep), metrics: metricsOf(sweep), total: sweep.total};
+            axes, metrics: metricsOf(sweep), total: sweep.total, searchOf, beaten: (point) => (searchOf(point) ?? "own") !== "own"};
 }
 
 // Curves of a metric: [{name, points: [{x, label, y, point}]}] along `axis`, one for each value of `series` (or one in

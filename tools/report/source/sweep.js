@@ -47,7 +47,9 @@ function overlap(lines, range) {
     }));
 }
 
-function drawCurves({lines, metric, axis, series, small}, width, marks) {
+// Points whose search was beaten are hollow.
+function drawCurves({data, lines, metric, axis, series, small}, width, marks) {
+    const hollow = (d) => data.beaten(d.point);
     const points = lines.flatMap((line, i) => line.points.map((point) => ({...point, i, name: line.name})));
     if (points.length === 0) return null;
     const found = knees(lines, axis);
@@ -77,11 +79,13 @@ function drawCurves({lines, metric, axis, series, small}, width, marks) {
             Plot.dot(found, {x: "x", y: "y", r: small ? 8 : 10, stroke: {value: colour, scale: null}, strokeWidth: 1.5, strokeDasharray: "3 2"}),
             ...(small ? [] : [-18, 20].map((dy) => Plot.text(named.filter((knee) => (knee.y === top) === (dy < 0)), {x: "x", y: "y", text: () => "knee", dy,
                 fill: {value: colour, scale: null}, fontWeight: 600, stroke: "var(--card)", strokeWidth: 4}))),
-            Plot.dot(points, {x: "x", y: "y", r: {value: (d) => (small ? 3 : 4) + 1.5 * wide(d), scale: null}, symbol: (d) => d.i % SYMBOLS.length, fill: {value: colour, scale: null},
-                stroke: "var(--card)", strokeWidth: 0.75,
+            Plot.dot(points, {x: "x", y: "y", r: {value: (d) => (small ? 3 : 4) + 1.5 * wide(d), scale: null}, symbol: (d) => d.i % SYMBOLS.length,
+                fill: {value: (d) => hollow(d) ? "var(--card)" : colour(d), scale: null}, stroke: {value: (d) => hollow(d) ? colour(d) : "var(--card)", scale: null},
+                strokeWidth: {value: (d) => hollow(d) ? 2 : 0.75, scale: null},
                 render: tracked(marks, points, (d) => ({title: `${axis.short} = ${d.label}`, rows: [
                     ...(series ? [[series.short, d.name]] : []), [metric.name, metricText(metric, d.y)],
-                    ...(found.some((knee) => knee.point === d.point) ? [["knee", "here"]] : []), ["point", integer(d.point.id)]]}))}),
+                    ...(found.some((knee) => knee.point === d.point) ? [["knee", "here"]] : []),
+                    ...(data.searchOf(d.point) ? [["search", data.searchOf(d.point)]] : []), ["point", integer(d.point.id)]]}))}),
         ],
     });
 }
@@ -99,8 +103,11 @@ function curveTitle({lines, metric, axis, series}) {
     return `${range}; knees at ${found.slice(0, 4).map((knee) => `${knee.label} (${series.short} = ${knee.name})`).join(", ")}${found.length > 4 ? ", \u2026" : ""}`;
 }
 
-const legendOf = (view) => view.series && view.lines.length > 0
-    ? [swatches(view.lines.map((line, i) => [SERIES[i % SERIES.length], `${view.series.short} = ${line.name}`]))] : [];
+const HOLLOW = "hollow: the point\u2019s own search was beaten, another program runs";
+const legendOf = ({data, lines, series}) => [
+    ...(series && lines.length > 0 ? [swatches(lines.map((line, i) => [SERIES[i % SERIES.length], `${series.short} = ${line.name}`]))] : []),
+    ...(lines.some((line) => line.points.some((d) => data.beaten(d.point)))
+        ? [element("ul", {class: "swatches", "aria-label": "Markers"}, element("li", {}, element("span", {class: "swatch hollow"}), HOLLOW))] : [])];
 
 // The choices that the charts of a sweep share, and what to do when one changes.
 function explore(data) {
@@ -153,7 +160,7 @@ function explore(data) {
         const [place] = state.baseline.split(" ", 1);
         return state.baseline ? relativeTo(data, metric, data.axes[Number(place)], state.baseline.slice(place.length + 1)) : metric;
     };
-    state.view = (metric) => ({metric, axis: state.axis, series: state.series,
+    state.view = (metric) => ({data, metric, axis: state.axis, series: state.series,
         lines: curves(data, metric, state.axis, state.series, state.filters).slice(0, 24)});
     return state;
 }
@@ -179,12 +186,13 @@ function curveChart(state, metricOf, small) {
 function pointTable(data, all) {
     const metrics = ["cycles", "time_ns", "throughput", "energy_pj.total", "estimate_error_percent", "noc.average_packet_latency"]
         .map((name) => data.metrics.find((metric) => metric.name === name)).filter(Boolean);
+    const searches = all.some((point) => data.searchOf(point));
     const rows = all.slice(0, TABLE_ROWS).map((point) => [integer(point.id), ...data.axes.map((axis) => axis.of(point)),
-        endOf(data, point), ...metrics.map((metric) => point.status === "done" ? figure(metric.of(point), 5) : "")]);
+        endOf(data, point), ...(searches ? [data.searchOf(point) ?? ""] : []), ...metrics.map((metric) => point.status === "done" ? figure(metric.of(point), 5) : "")]);
     return element("details", {}, element("summary", {}, `All ${integer(all.length)} points as a table`),
         element("div", {class: "card"}, table(all.length > TABLE_ROWS ? `The first ${integer(TABLE_ROWS)} points` : "Points",
             [{title: "Point", number: true}, ...data.axes.map((axis) => ({title: axis.name, number: axis.numeric})), {title: "Status"},
-             ...metrics.map((metric) => ({title: `${metric.name}${metric.unit ? ` (${metric.unit})` : ""}`, number: true}))], rows)));
+             ...(searches ? [{title: "Search"}] : []), ...metrics.map((metric) => ({title: `${metric.name}${metric.unit ? ` (${metric.unit})` : ""}`, number: true}))], rows)));
 }
 
 function tiles(sweep, data) {
@@ -233,7 +241,7 @@ export function sweepArticle(entry) {
     const beaten = data.metrics.find((metric) => metric.name === "search_beaten");
     const places = beaten ? data.done.filter((point) => beaten.of(point) === 1) : [];
     if (places.length > 0)
-        body.push(element("p", {class: "note", "data-chart": "search-beaten"}, `The mapper\u2019s search was beaten at ${integer(places.length)} of ${integer(data.done.length)} points, which run the program of another point (search_cycles: what their own takes): ` +
+        body.push(element("p", {class: "note", "data-chart": "search-beaten"}, `The mapper\u2019s search was beaten at ${integer(places.length)} of ${integer(data.done.length)} points, which run another program (search_cycles: what that of their own search takes): ` +
             `${places.slice(0, 12).map((point) => data.axes.map((axis) => `${axis.short} = ${axis.of(point)}`).join(", ")).join("; ")}${places.length > 12 ? "; ..." : ""}.`));
     if (cycles && estimate) {
         const items = data.done.filter((point) => isNumber(estimate.of(point))).map((point) => ({cycles: cycles.of(point), estimate: estimate.of(point),
