@@ -190,11 +190,17 @@ struct pim_product {
 void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product,
                       const struct pim_tiling *tiling);
 void pim_emit_flush(struct pim_emitter *emitter);
+/* The same in the tiles that pim_product_tiling gives; nothing for an empty product. */
+void pim_emit_tiled(struct pim_emitter *emitter, const struct pim_product *product);
 
 /* The tiling of a product and the estimate of all `count`, remembered from the last time the shape came
    up. PIM_BAD_INPUT: nothing fits. */
 enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product,
                                    struct pim_tiling *tiling, struct pim_matrix_estimate *estimate);
+
+/* The estimate alone; all 0 for an empty product, and after a failure. */
+struct pim_matrix_estimate pim_product_estimate(struct pim_emitter *emitter,
+                                                const struct pim_product *product);
 
 /* --- weights that go round behind products (sharing.c) --- */
 

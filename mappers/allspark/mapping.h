@@ -334,6 +334,9 @@ static inline uint64_t pim_memory_align(uint64_t bytes)
 /* Bytes of a stage's workspace that outlive a temporal layer, for an image; and what of them are features of
    the partitions before `partition`, or of all. */
 uint64_t pim_stage_lasting(const struct pim_allspark_stage *stage);
+/* Of a stage and its partner, whose workspaces lie upon each other, for all images. */
+uint64_t pim_stage_lasting_of_both(const struct pim_allspark_plan *plan,
+                                   const struct pim_allspark_stage *stage);
 uint64_t pim_stage_features_before(const struct pim_allspark_stage *stage, uint32_t partition);
 static inline uint64_t pim_stage_features(const struct pim_allspark_stage *stage)
 {

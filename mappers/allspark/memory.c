@@ -100,13 +100,12 @@ uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t 
                             enum pim_allspark_weight weight)
 {
     uint64_t in_block = 0, before = 0;
-    for (unsigned other = PIM_ALLSPARK_QUERY; other < PIM_ALLSPARK_WEIGHTS; other++) {
-        if (!pim_weight_exists(part, (enum pim_allspark_weight)other, block) ||
-            !in_every_block(part, (enum pim_allspark_weight)other))
+    for (enum pim_allspark_weight other = PIM_ALLSPARK_QUERY; other < PIM_ALLSPARK_WEIGHTS; other++) {
+        if (!pim_weight_exists(part, other, block) || !in_every_block(part, other))
             continue;
-        if (other < (unsigned)weight)
-            before += node_bytes(part, (enum pim_allspark_weight)other);
-        in_block += node_bytes(part, (enum pim_allspark_weight)other);
+        if (other < weight)
+            before += node_bytes(part, other);
+        in_block += node_bytes(part, other);
     }
     if (weight == PIM_ALLSPARK_MERGE)
         return part->weight_base;
@@ -138,11 +137,12 @@ static uint64_t take(uint64_t *cursor, uint64_t bytes)
 static uint64_t largest_weights(const struct pim_allspark_partition *part)
 {
     uint64_t largest = 0;
-    for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses; weight++) {
+    for (enum pim_allspark_weight weight = PIM_ALLSPARK_MERGE;
+         weight < PIM_ALLSPARK_WEIGHTS && part->ring > 1 && !part->reuses; weight++) {
         if (weight == PIM_ALLSPARK_POOL || weight == PIM_ALLSPARK_POSITION)
             continue; /* each node has its own */
-        uint64_t total = chunk_of(part, (enum pim_allspark_weight)weight, 0, 0).bytes;
-        if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
+        uint64_t total = chunk_of(part, weight, 0, 0).bytes;
+        if (pim_weight_exists(part, weight, 0))
             largest = pim_larger(largest, total - pim_even_part(total, part->ring, part->ring - 1));
     }
     return pim_memory_align(largest);
@@ -289,21 +289,19 @@ uint64_t pim_head_bytes(const struct pim_allspark_partition *part)
 uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
 {
     uint64_t bytes = 0;
-    for (unsigned weight = PIM_ALLSPARK_QUERY; weight < PIM_ALLSPARK_WEIGHTS; weight++)
-        if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
-            bytes += (in_every_block(part, (enum pim_allspark_weight)weight) ? part->blocks : 1) *
-                     node_bytes(part, (enum pim_allspark_weight)weight);
+    for (enum pim_allspark_weight weight = PIM_ALLSPARK_QUERY; weight < PIM_ALLSPARK_WEIGHTS; weight++)
+        if (pim_weight_exists(part, weight, 0))
+            bytes += (in_every_block(part, weight) ? part->blocks : 1) * node_bytes(part, weight);
     return bytes;
 }
 
 void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
 {
-    part->weight_bytes = part->reuses ? 0 : pim_memory_align(pim_zero_bytes(part));
+    part->weight_bytes = part->reuses
+                             ? 0
+                             : pim_zero_address(part) - part->weight_base +
+                                   pim_memory_align(pim_zero_bytes(part)) + pim_allspark_block_bytes(part);
     alone = alone && !pim_stage_collects(part); /* what leaves is staged there while attention is live */
-    for (unsigned weight = 0; weight < PIM_ALLSPARK_WEIGHTS && !part->reuses; weight++)
-        if (pim_weight_exists(part, (enum pim_allspark_weight)weight, 0))
-            part->weight_bytes += node_bytes(part, (enum pim_allspark_weight)weight) *
-                                  (in_every_block(part, (enum pim_allspark_weight)weight) ? part->blocks : 1);
     struct pim_workspace workspace = {.inputs_stride = inputs_bytes(part)};
     part->layer_bytes = features_bytes(part) + own_bytes(part) + (alone ? 0 : inputs_bytes(part)) +
                         PIM_RESIDENT_MATRICES * resident_bytes(part);
@@ -349,21 +347,26 @@ uint64_t pim_stage_features_before(const struct pim_allspark_stage *stage, uint3
     return bytes;
 }
 
+uint64_t pim_stage_lasting_of_both(const struct pim_allspark_plan *plan,
+                                   const struct pim_allspark_stage *stage)
+{
+    return plan->batch *
+           pim_larger(pim_stage_lasting(stage), pim_stage_lasting(&plan->stage[stage->partner]));
+}
+
 /* What a stage and its partner need while features go from one to the other: those of both, staged, behind
    what of both lasts, which lies upon each other. */
 static uint64_t hand_over_bytes(const struct pim_allspark_plan *plan, uint32_t index)
 {
-    uint64_t own = plan->batch * pim_stage_lasting(&plan->stage[index]),
-             other = plan->batch * pim_stage_lasting(&plan->stage[plan->stage[index].partner]);
-    if (plan->stage[index].partner == index)
+    const struct pim_allspark_stage *stage = &plan->stage[index], *partner = &plan->stage[stage->partner];
+    if (stage == partner)
         return 0;
-    if (plan->stage[index].partition[0].work != PIM_ALLSPARK_BLOCK)
+    if (stage->partition[0].work != PIM_ALLSPARK_BLOCK)
         return pim_stripes_workspace(plan, index);
     /* Windows that are not whole take some tokens again, at most four times each. */
     uint64_t copies = pim_stage_padded(plan, index) ? PIM_PADDED_COPIES : 1;
-    return pim_larger(own, other) + copies * plan->batch *
-                                        (pim_stage_features(&plan->stage[index]) +
-                                         pim_stage_features(&plan->stage[plan->stage[index].partner]));
+    return pim_stage_lasting_of_both(plan, stage) +
+           copies * plan->batch * (pim_stage_features(stage) + pim_stage_features(partner));
 }
 
 void pim_plan_memory(struct pim_allspark_plan *plan)

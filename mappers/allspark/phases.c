@@ -35,13 +35,7 @@ static void emit_products(struct pim_emitter *emitter, enum pim_step step, uint3
     for (uint32_t head = 0; head < count && emitter->status == PIM_OK; head++) {
         struct pim_product product =
             heads ? pim_step_attention(emitter, step, head) : pim_step_product(emitter, step, block, chunk);
-        struct pim_tiling tiling;
-        struct pim_matrix_estimate estimate;
-        if (product.m == 0)
-            continue;
-        emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
-        if (emitter->status == PIM_OK)
-            pim_emit_product(emitter, &product, &tiling);
+        pim_emit_tiled(emitter, &product);
     }
     pim_emit_flush(emitter);
 }
@@ -171,13 +165,7 @@ static void emit_step(struct pim_emitter *emitter, enum pim_step step, uint32_t 
 static void estimate_product(struct pim_emitter *emitter, const struct pim_product *product,
                              struct pim_trace_phase *phase)
 {
-    struct pim_tiling tiling;
-    struct pim_matrix_estimate estimate;
-    if (product->m == 0 || emitter->status != PIM_OK)
-        return;
-    emitter->status = pim_product_tiling(emitter, product, &tiling, &estimate);
-    if (emitter->status != PIM_OK)
-        return;
+    const struct pim_matrix_estimate estimate = pim_product_estimate(emitter, product);
     phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += estimate.compute;
     phase->estimate_parts[estimate.memory >= estimate.vector ? PIM_ESTIMATE_MEMORY : PIM_ESTIMATE_VECTOR] +=
         estimate.total - estimate.compute;
@@ -321,15 +309,15 @@ static void emit_row_blocks(struct pim_emitter *emitter, uint32_t block)
 }
 
 /* The steps from `first` to the one before `end`; context is no end of its own where it is a step. */
-static void emit_layer(struct pim_emitter *emitter, uint32_t block, unsigned first, unsigned end)
+static void emit_layer(struct pim_emitter *emitter, uint32_t block, enum pim_step first, enum pim_step end)
 {
-    for (unsigned step = first; step < end && emitter->status == PIM_OK; step++) {
-        if (!step_exists(emitter->part, (enum pim_step)step, block) || step == STEP_CONTEXT)
+    for (enum pim_step step = first; step < end && emitter->status == PIM_OK; step++) {
+        if (!step_exists(emitter->part, step, block) || step == STEP_CONTEXT)
             continue;
         if (step == STEP_SCORES)
             emit_row_blocks(emitter, block);
         else
-            emit_phase(emitter, block, (enum pim_step)step);
+            emit_phase(emitter, block, step);
     }
 }
 
@@ -347,10 +335,10 @@ static void multiply_estimate(struct pim_emitter *emitter, const struct pim_emit
 uint64_t pim_estimate_layer(struct pim_emitter *emitter)
 {
     const struct pim_emitter before = *emitter;
-    emit_layer(emitter, 0, 0, STEPS);
+    emit_layer(emitter, 0, STEP_MERGE, STEPS);
     if (emitter->part->blocks > 1 && emitter->status == PIM_OK) {
         const struct pim_emitter first = *emitter;
-        emit_layer(emitter, 1, 0, STEPS); /* all blocks but the first, which merges, cost the same */
+        emit_layer(emitter, 1, STEP_MERGE, STEPS); /* all blocks but the first, which merges, cost the same */
         multiply_estimate(emitter, &first, emitter->part->blocks - 1);
     }
     return emitter->estimate_cycles - before.estimate_cycles;
@@ -370,7 +358,7 @@ static void make_between(struct pim_emitter *emitter, struct between *between)
 
 /* The layers of one partition in one block. */
 static void emit_partition(struct pim_emitter *emitter, uint32_t index, uint32_t block,
-                           const struct pim_neighbours *neighbours, unsigned first, unsigned end)
+                           const struct pim_neighbours *neighbours, enum pim_step first, enum pim_step end)
 {
     pim_emit_begin_partition(emitter, index);
     for (emitter->layer = 0; emitter->layer < emitter->part->layers && emitter->status == PIM_OK;
@@ -387,9 +375,9 @@ static void emit_block(struct pim_emitter *emitter, uint32_t block, const struct
 {
     bool collects = pim_stage_collects(&emitter->stage->partition[0]);
     bool convolves = step_exists(&emitter->stage->partition[0], STEP_POSITION, block);
-    unsigned pause = collects ? STEP_SCORES : convolves ? STEP_POSITION : STEPS;
+    enum pim_step pause = collects ? STEP_SCORES : convolves ? STEP_POSITION : STEPS;
     for (uint32_t i = 0; i < emitter->stage->partitions; i++)
-        emit_partition(emitter, i, block, &between->neighbours, 0, pause);
+        emit_partition(emitter, i, block, &between->neighbours, STEP_MERGE, pause);
     if (convolves)
         pim_emit_border(emitter, &between->border);
     for (uint32_t i = 0; i < emitter->stage->partitions && pause < STEPS; i++)
@@ -418,8 +406,8 @@ static void emit_blocks(struct pim_emitter *emitter, const struct pim_interactio
 void pim_emit_partitions(struct pim_emitter *emitter, uint32_t block, enum pim_emit_part only)
 {
     /* Stripes work the middle of the block: their projections are emitted before and after them. */
-    unsigned first = only == PIM_EMIT_AFTER ? STEP_CONTEXT : 0,
-             end = only == PIM_EMIT_BEFORE ? STEP_SCORES : STEPS;
+    enum pim_step first = only == PIM_EMIT_AFTER ? STEP_CONTEXT : STEP_MERGE,
+                  end = only == PIM_EMIT_BEFORE ? STEP_SCORES : STEPS;
     for (uint32_t i = 0; i < emitter->stage->partitions; i++)
         emit_partition(emitter, i, block, NULL, first, end);
 }

@@ -51,9 +51,9 @@ static bool next_piece(const struct pim_allspark_partition *part, struct piece p
         return false;
     if (next->index < pieces_of(part, piece.step, block, column))
         return true;
-    for (unsigned step = piece.step + 1; step < STEPS; step++)
-        if (pieces_of(part, (enum pim_step)step, block, column) > 0) {
-            *next = (struct piece){(enum pim_step)step, 0};
+    for (enum pim_step step = piece.step + 1; step < STEPS; step++)
+        if (pieces_of(part, step, block, column) > 0) {
+            *next = (struct piece){step, 0};
             return !pauses_between(part, piece.step, next->step);
         }
     return false;
@@ -63,12 +63,12 @@ static bool next_piece(const struct pim_allspark_partition *part, struct piece p
 static bool is_there(const struct pim_allspark_partition *part, struct piece piece, uint32_t block,
                      uint32_t column)
 {
-    unsigned before = piece.step;
+    enum pim_step before = piece.step;
     if (!part->prefetch || piece.index > 0)
         return part->prefetch;
-    while (before > 0 && pieces_of(part, (enum pim_step)(before - 1), block, column) == 0)
+    while (before > 0 && pieces_of(part, before - 1, block, column) == 0)
         before--;
-    return before > 0 && !pauses_between(part, (enum pim_step)(before - 1), piece.step);
+    return before > 0 && !pauses_between(part, before - 1, piece.step);
 }
 
 /* --- programs --- */
@@ -94,8 +94,8 @@ static unsigned place_of(const struct pim_allspark_partition *part, struct piece
                          uint32_t column)
 {
     uint32_t before = piece.index;
-    for (unsigned step = 0; step < (unsigned)piece.step; step++)
-        before += pieces_of(part, (enum pim_step)step, block, column);
+    for (enum pim_step step = STEP_MERGE; step < piece.step; step++)
+        before += pieces_of(part, step, block, column);
     return part->prefetch ? before % 2 : 0;
 }
 
@@ -189,10 +189,7 @@ static uint64_t ring_of(const struct pim_emitter *emitter, struct piece piece)
 static uint64_t added(struct pim_emitter *emitter, struct piece products, uint32_t block, struct piece next)
 {
     struct pim_product product = pim_step_product(emitter, products.step, block, products.index);
-    struct pim_tiling tiling;
-    struct pim_matrix_estimate estimate = {0};
-    if (product.m > 0 && emitter->status == PIM_OK)
-        emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
+    const struct pim_matrix_estimate estimate = pim_product_estimate(emitter, &product);
     uint64_t port = pim_estimate_ring_port(&emitter->plan->hardware, part_of(emitter, next),
                                            emitter->part->ring),
              both = pim_larger(pim_larger(ring_of(emitter, next), estimate.memory + port), estimate.total);
@@ -221,9 +218,9 @@ uint64_t pim_estimate_sharing(struct pim_emitter *emitter, enum pim_step step, u
 static uint64_t sharing_of_block(struct pim_emitter *emitter, uint32_t block)
 {
     uint64_t cycles = 0;
-    for (unsigned step = 0; step < STEPS; step++) {
-        emitter->place = pim_busiest_place(emitter->part, (enum pim_step)step);
-        cycles += pim_estimate_sharing(emitter, (enum pim_step)step, block);
+    for (enum pim_step step = STEP_MERGE; step < STEPS; step++) {
+        emitter->place = pim_busiest_place(emitter->part, step);
+        cycles += pim_estimate_sharing(emitter, step, block);
     }
     return cycles;
 }

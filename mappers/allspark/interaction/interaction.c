@@ -32,10 +32,7 @@ static uint32_t *origin(const struct pim_emitter *emitter, bool back)
 /* Between two blocks nothing is alive behind what lasts of this stage or its partner. */
 static uint64_t room_of(const struct pim_emitter *emitter)
 {
-    const struct pim_allspark_plan *plan = emitter->plan;
-    uint64_t own = pim_stage_lasting(emitter->stage),
-             other = pim_stage_lasting(&plan->stage[emitter->stage->partner]);
-    return plan->workspace_base + plan->batch * (own > other ? own : other);
+    return emitter->plan->workspace_base + pim_stage_lasting_of_both(emitter->plan, emitter->stage);
 }
 
 void pim_interaction_make(struct pim_emitter *emitter, struct pim_interaction *interaction)

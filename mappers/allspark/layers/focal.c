@@ -131,15 +131,9 @@ static void add_rows(struct pim_emitter *emitter, uint32_t tag)
 void pim_emit_pool(struct pim_emitter *emitter, uint32_t block, uint32_t tag)
 {
     struct pim_product product = pooling(emitter, block);
-    struct pim_tiling tiling;
-    struct pim_matrix_estimate estimate;
-    if (emitter->status == PIM_OK)
-        emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
-    if (emitter->status != PIM_OK)
-        return;
-    pim_emit_product(emitter, &product, &tiling);
+    pim_emit_tiled(emitter, &product);
     pim_emit_flush(emitter);
-    if (emitter->part->u > 1)
+    if (emitter->part->u > 1 && emitter->status == PIM_OK)
         add_rows(emitter, tag);
 }
 
@@ -148,11 +142,8 @@ void pim_estimate_pool(struct pim_emitter *emitter, uint32_t block, struct pim_t
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     struct pim_product product = pooling(emitter, block);
-    struct pim_tiling tiling;
-    struct pim_matrix_estimate estimate;
+    const struct pim_matrix_estimate estimate = pim_product_estimate(emitter, &product);
     uint64_t q = pim_stage_channels(part, 0), *parts = phase->estimate_parts;
-    if (emitter->status == PIM_OK)
-        emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
     if (emitter->status != PIM_OK)
         return;
     parts[PIM_ESTIMATE_COMPUTE] += estimate.compute;

@@ -233,14 +233,7 @@ static void classify(struct pim_emitter *emitter, uint32_t tag)
     }
     pim_gather_row(emitter, &token, tag);
     struct pim_product product = classifier(emitter);
-    struct pim_tiling tiling;
-    struct pim_matrix_estimate estimate;
-    if (product.n == 0 || emitter->status != PIM_OK)
-        return;
-    emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
-    if (emitter->status != PIM_OK)
-        return;
-    pim_emit_product(emitter, &product, &tiling);
+    pim_emit_tiled(emitter, &product);
     pim_emit_flush(emitter);
 }
 
@@ -294,9 +287,7 @@ static void estimate_classifier(struct pim_emitter *emitter, struct pim_trace_ph
 {
     emitter->place = (struct pim_place){.active = true};
     struct pim_product product = classifier(emitter);
-    struct pim_tiling tiling;
-    struct pim_matrix_estimate estimate;
-    emitter->status = pim_product_tiling(emitter, &product, &tiling, &estimate);
+    const struct pim_matrix_estimate estimate = pim_product_estimate(emitter, &product);
     if (emitter->status != PIM_OK)
         return;
     phase->estimate_parts[PIM_ESTIMATE_COMPUTE] = estimate.compute;

@@ -344,3 +344,24 @@ void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *pro
     if (tiling->pass_rows)
         emit_second_pass(emitter, product, tiling->pass_rows);
 }
+
+void pim_emit_tiled(struct pim_emitter *emitter, const struct pim_product *product)
+{
+    struct pim_tiling tiling;
+    struct pim_matrix_estimate estimate;
+    if (product->m == 0 || product->n == 0 || emitter->status != PIM_OK)
+        return;
+    emitter->status = pim_product_tiling(emitter, product, &tiling, &estimate);
+    if (emitter->status == PIM_OK)
+        pim_emit_product(emitter, product, &tiling);
+}
+
+struct pim_matrix_estimate pim_product_estimate(struct pim_emitter *emitter,
+                                                const struct pim_product *product)
+{
+    struct pim_tiling tiling;
+    struct pim_matrix_estimate estimate;
+    if (product->m > 0 && emitter->status == PIM_OK)
+        emitter->status = pim_product_tiling(emitter, product, &tiling, &estimate);
+    return product->m > 0 && emitter->status == PIM_OK ? estimate : (struct pim_matrix_estimate){0};
+}

@@ -177,7 +177,7 @@ bool pim_exchange_add_token(struct pim_exchange *exchange, uint32_t to, uint32_t
 static void stage_behind(const struct pim_allspark_plan *plan, const struct pim_allspark_stage *source,
                          const struct pim_allspark_stage *to, struct pim_exchange *exchange)
 {
-    uint64_t both = plan->batch * pim_larger(pim_stage_lasting(source), pim_stage_lasting(to));
+    uint64_t both = pim_stage_lasting_of_both(plan, source);
     uint64_t copies = pim_stage_padded(plan, to->partner) ? PIM_PADDED_COPIES : 1;
     for (uint32_t i = 0; i < exchange->regions; i++) {
         struct pim_region *region = &exchange->region[i];
