@@ -3,6 +3,7 @@
 #define PIMSIM_MAPPERS_ALLSPARK_MAPPING_H
 
 #include "mappers/allspark/allspark.h"
+#include "sim/integer.h"
 
 enum {
     PIM_STATISTICS_BYTES = 4,  /* mean and variance of a token, 16 bits each */
@@ -250,6 +251,24 @@ void pim_workspace_layout(const struct pim_allspark_stage *stage, uint32_t index
 static inline uint32_t pim_stage_channels_before(const struct pim_allspark_partition *part, uint32_t column)
 {
     return (uint32_t)pim_even_begin(part->heads, part->v, column) * part->head_channels;
+}
+
+/* Things first to end - 1; none where these meet. What two ranges have in common. */
+struct pim_range {
+    uint64_t first, end;
+};
+
+static inline struct pim_range pim_common_range(struct pim_range a, struct pim_range b)
+{
+    uint64_t first = pim_larger(a.first, b.first);
+    return (struct pim_range){first, pim_larger(first, pim_smaller(a.end, b.end))};
+}
+
+static inline struct pim_range pim_stage_channel_range(const struct pim_allspark_partition *part,
+                                                       uint32_t column)
+{
+    uint32_t first = pim_stage_channels_before(part, column);
+    return (struct pim_range){first, first + pim_stage_channels(part, column)};
 }
 
 /*

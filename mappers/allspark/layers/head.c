@@ -112,37 +112,28 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
 
 /* --- the sums of another partition --- */
 
-/* A part of the channels that column `column` of the partition has and column `target` of the first. */
+/* The channels that column `column` of the partition and column `target` of the first have in common. */
 struct piece {
-    uint32_t column, target, begin, end;
+    uint32_t column, target;
+    struct pim_range channels;
 };
-
-static bool meet(const struct pim_emitter *emitter, uint32_t column, uint32_t target, struct piece *piece)
-{
-    const struct pim_allspark_partition *part = emitter->part, *first = &emitter->stage->partition[0];
-    uint32_t begin = pim_stage_channels_before(part, column), end = begin + pim_stage_channels(part, column);
-    uint32_t from = pim_stage_channels_before(first, target), to = from + pim_stage_channels(first, target);
-    *piece = (struct piece){column, target, begin > from ? begin : from, end < to ? end : to};
-    return piece->begin < piece->end;
-}
 
 /* Sends (or copies, or receives: `receive`) one piece. */
 static void move_piece(struct pim_emitter *emitter, const struct piece *piece, uint32_t source,
                        uint32_t target, bool receive, uint32_t tag)
 {
-    uint64_t from =
-        emitter->workspace.sums +
-        PIM_SUM_BYTES * (uint64_t)(piece->begin - pim_stage_channels_before(emitter->part, piece->column));
-    uint64_t to =
-        emitter->workspace.collected +
-        PIM_SUM_BYTES * (uint64_t)(piece->begin -
-                                   pim_stage_channels_before(&emitter->stage->partition[0], piece->target));
+    const struct pim_allspark_partition *first = &emitter->stage->partition[0];
+    uint64_t begin = piece->channels.first,
+             from = emitter->workspace.sums +
+                    PIM_SUM_BYTES * (begin - pim_stage_channels_before(emitter->part, piece->column)),
+             to = emitter->workspace.collected +
+                  PIM_SUM_BYTES * (begin - pim_stage_channels_before(first, piece->target));
     const struct pim_message_end end = {.sends = !receive,
                                         .peer = receive ? source : target,
                                         .tag = tag + piece->column * emitter->stage->partition[0].v +
                                                piece->target,
                                         .address = receive ? to : from,
-                                        .bytes = PIM_SUM_BYTES * (piece->end - piece->begin)};
+                                        .bytes = PIM_SUM_BYTES * (piece->channels.end - begin)};
     if (source == target && !receive)
         (void)pim_emit_copy(emitter, from, to, end.bytes);
     else if (source != target)
@@ -155,10 +146,12 @@ static void move_pieces(struct pim_emitter *emitter, bool receive, uint32_t tag)
     const struct pim_allspark_partition *part = emitter->part, *first = &emitter->stage->partition[0];
     for (uint32_t column = 0; column < part->v; column++)
         for (uint32_t target = 0; target < first->v; target++) {
-            struct piece piece;
             uint32_t from = pim_tile_unit(emitter->plan, &part->layout.tiles[0], 0, column);
             uint32_t to = pim_tile_unit(emitter->plan, &first->layout.tiles[0], 0, target);
-            if (emitter->place.unit == (receive ? to : from) && meet(emitter, column, target, &piece))
+            const struct piece piece = {column, target,
+                                        pim_common_range(pim_stage_channel_range(part, column),
+                                                         pim_stage_channel_range(first, target))};
+            if (emitter->place.unit == (receive ? to : from) && piece.channels.first < piece.channels.end)
                 move_piece(emitter, &piece, from, to, receive, tag);
         }
 }

@@ -139,16 +139,16 @@ bool pim_exchange_add_channels(struct pim_exchange *exchange, uint32_t from, uin
                                uint64_t from_address, uint64_t to_address)
 {
     const struct pim_region *source = &exchange->region[from], *target = &exchange->region[to];
-    uint32_t begin = target->first_channel, end = begin + target->channels;
-    uint32_t low = begin > source->first_channel ? begin : source->first_channel;
-    uint32_t high = pim_smaller32(source->first_channel + source->channels, end);
-    if (low >= high)
+    const struct pim_range common =
+        pim_common_range((struct pim_range){source->first_channel, source->first_channel + source->channels},
+                         (struct pim_range){target->first_channel, target->first_channel + target->channels});
+    if (common.first == common.end)
         return true;
     const struct pim_move move = {.from_region = from,
                                   .to_region = to,
-                                  .from = from_address + low - source->first_channel,
-                                  .to = to_address + low - begin,
-                                  .bytes = high - low};
+                                  .from = from_address + common.first - source->first_channel,
+                                  .to = to_address + common.first - target->first_channel,
+                                  .bytes = (uint32_t)(common.end - common.first)};
     if (source->unit == target->unit && move.from == move.to)
         return true; /* stays where it is */
     return add_move(exchange, &move);

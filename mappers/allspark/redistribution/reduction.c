@@ -6,17 +6,21 @@
 #include "sim/integer.h"
 
 /* Tokens that row `has` has, and of which the keys of row `needs` are made. */
-struct overlap {
-    uint64_t first, tokens;
-};
-
-static struct overlap overlap(const struct pim_allspark_partition *part, uint32_t has, uint32_t needs)
+static struct pim_range overlap(const struct pim_allspark_partition *part, uint32_t has, uint32_t needs)
 {
-    uint64_t begin = pim_even_begin(part->tokens, part->u, has), end = begin + pim_stage_tokens(part, has);
-    uint64_t from = part->reduction * pim_even_begin(part->made_keys, part->u, needs);
-    uint64_t to = from + (uint64_t)part->reduction * pim_stage_made(part, needs);
-    uint64_t first = begin > from ? begin : from, last = end < to ? end : to;
-    return (struct overlap){first, first < last ? last - first : 0};
+    uint64_t first = pim_even_begin(part->tokens, part->u, has),
+             from = part->reduction * pim_even_begin(part->made_keys, part->u, needs);
+    return pim_common_range(
+        (struct pim_range){first, first + pim_stage_tokens(part, has)},
+        (struct pim_range){from, from + (uint64_t)part->reduction * pim_stage_made(part, needs)});
+}
+
+/* Bytes of them in a column of q channels. */
+static uint64_t overlap_bytes(const struct pim_allspark_partition *part, uint32_t has, uint32_t needs,
+                              uint64_t q)
+{
+    const struct pim_range tokens = overlap(part, has, needs);
+    return q * (tokens.end - tokens.first);
 }
 
 static void emit_overlap(struct pim_emitter *emitter, bool sends, uint32_t other, uint32_t tag)
@@ -25,16 +29,17 @@ static void emit_overlap(struct pim_emitter *emitter, bool sends, uint32_t other
     const struct pim_workspace *space = &emitter->workspace;
     uint32_t row = emitter->place.row;
     uint64_t q = pim_stage_channels(part, emitter->place.column);
-    struct overlap common = sends ? overlap(part, row, other) : overlap(part, other, row);
+    struct pim_range common = sends ? overlap(part, row, other) : overlap(part, other, row);
+    uint64_t bytes = (common.end - common.first) * q;
     uint64_t mine = pim_own_piece(emitter, space->gathered, pim_stage_tokens(part, row), part->channels) +
                     (common.first - pim_even_begin(part->tokens, part->u, row)) * q;
     uint64_t reduced = pim_own_piece(emitter, space->reduction_inputs, pim_stage_made(part, row),
                                      (uint64_t)part->reduction * part->channels) +
                        (common.first - part->reduction * pim_even_begin(part->made_keys, part->u, row)) * q;
-    if (common.tokens == 0)
+    if (bytes == 0)
         return;
     if (other == row) { /* its own: a copy */
-        (void)pim_emit_copy(emitter, mine, reduced, common.tokens * q);
+        (void)pim_emit_copy(emitter, mine, reduced, bytes);
         return;
     }
     (void)pim_emit_message(
@@ -44,7 +49,7 @@ static void emit_overlap(struct pim_emitter *emitter, bool sends, uint32_t other
             .peer = pim_place_unit(emitter, emitter->place.ring - row + other, emitter->place.column),
             .tag = tag,
             .address = sends ? mine : reduced,
-            .bytes = common.tokens * q},
+            .bytes = bytes},
         PIM_NOTHING);
 }
 
@@ -73,8 +78,8 @@ void pim_estimate_exchange(const struct pim_emitter *emitter, struct pim_trace_p
         uint64_t cycles = 0;
         for (uint32_t other = 0; other < part->u; other++)
             if (other != row)
-                cycles += pim_estimate_ring(hardware, q * overlap(part, other, row).tokens, 2);
-        uint64_t own = q * overlap(part, row, row).tokens;
+                cycles += pim_estimate_ring(hardware, overlap_bytes(part, other, row, q), 2);
+        uint64_t own = overlap_bytes(part, row, row, q);
         most = pim_larger(most, cycles);
         copied = pim_larger(copied, own);
     }

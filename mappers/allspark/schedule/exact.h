@@ -5,6 +5,7 @@
 #include "mappers/allspark/schedule/schedule.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 enum { PIM_PRICE_SCALE = 256 }; /* priced costs are in 1/256 cycles */
 
@@ -77,10 +78,10 @@ struct pim_label {
 
 struct pim_labels {
     struct pim_label *items;
-    uint32_t count, capacity;
+    uint32_t count;
     /* the complete ones of which none is beaten by another in cycles, weights and workspace; by cycles */
-    uint32_t *complete;
-    uint32_t complete_count, complete_capacity;
+    uint32_t *complete, complete_count;
+    size_t capacity, complete_capacity; /* of both lists */
     bool cut; /* some were dropped, too many or too late: what is found need not be the optimum */
 };
 

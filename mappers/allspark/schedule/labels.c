@@ -8,6 +8,7 @@
  *     weights, lasting and scratch bytes: what completes one completes the other.
  */
 #include "mappers/allspark/schedule/exact.h"
+#include "sim/arena.h"
 #include "sim/integer.h"
 
 #include <assert.h>
@@ -17,8 +18,8 @@ enum { MOST_ACTIVE = 40000 }; /* labels that are carried on from a candidate to 
 
 /* Labels that are not complete, as indices. */
 struct active {
-    uint32_t *items;
-    uint32_t count, capacity;
+    uint32_t *items, count;
+    size_t capacity;
 };
 
 struct search {
@@ -29,22 +30,14 @@ struct search {
     bool out_of_memory;
 };
 
-static void *grown(void *items, uint32_t *capacity, size_t size)
+static bool push(struct search *search, uint32_t **items, uint32_t *count, size_t *capacity, uint32_t value)
 {
-    *capacity = *capacity ? 2 * *capacity : 256;
-    return realloc(items, *capacity * size);
-}
-
-static bool push(struct search *search, uint32_t **items, uint32_t *count, uint32_t *capacity, uint32_t value)
-{
-    if (*count == *capacity) {
-        uint32_t *larger = grown(*items, capacity, sizeof *larger);
-        if (!larger) {
-            search->out_of_memory = true;
-            return false;
-        }
-        *items = larger;
+    uint32_t *grown = pim_array_grow(*items, capacity, (size_t)*count + 1, sizeof *grown);
+    if (!grown) {
+        search->out_of_memory = true;
+        return false;
     }
+    *items = grown;
     (*items)[(*count)++] = value;
     return true;
 }
@@ -72,14 +65,13 @@ static bool within(const struct search *search, const struct pim_label *label, u
 static uint32_t store(struct search *search, const struct pim_label *label)
 {
     struct pim_labels *labels = search->labels;
-    if (labels->count == labels->capacity) {
-        struct pim_label *items = grown(labels->items, &labels->capacity, sizeof *items);
-        if (!items) {
-            search->out_of_memory = true;
-            return PIM_LABEL_NONE;
-        }
-        labels->items = items;
+    struct pim_label *grown =
+        pim_array_grow(labels->items, &labels->capacity, (size_t)labels->count + 1, sizeof *grown);
+    if (!grown || labels->count == PIM_LABEL_NONE) {
+        search->out_of_memory = true;
+        return PIM_LABEL_NONE;
     }
+    labels->items = grown;
     labels->items[labels->count] = *label;
     return labels->count++;
 }
