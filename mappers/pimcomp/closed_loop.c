@@ -184,6 +184,8 @@ enum pim_status pim_core_profile_time(const struct pim_core_profile_options *opt
     profile->timed += p.count;
     for (uint32_t i = 0; i < p.count; i++)
         any = any || !p.candidate[i]->refused;
+    for (uint32_t i = 0; i < p.count && status == PIM_OK && options->timed; i++)
+        status = options->timed(options->observer, options->mapping, p.candidate[i], error);
     if (status != PIM_OK || any || p.count == 0)
         return status;
     return time_one(options, UINT64_MAX, p.candidate[0], error); /* says why */
@@ -223,6 +225,18 @@ static void list_finalists(struct pim_core_profile *profile, uint32_t best, uint
         if (i != best && !candidate->refused && candidate->estimate <= limit && before < most)
             p->candidate[p->count++] = candidate;
     }
+}
+
+enum pim_status pim_core_profile_simulate(const struct pim_core_profile_options *options,
+                                          struct pim_core_candidate *candidate, uint32_t count,
+                                          struct pim_error *error)
+{
+    struct profiling p = {
+        .options = options, .what = "simulated layouts", .work = simulate_one, .limit = UINT64_MAX};
+    assert(options->simulate && count <= PIM_CORE_CANDIDATES_MOST);
+    for (uint32_t i = 0; i < count; i++)
+        p.candidate[p.count++] = &candidate[i];
+    return count > 0 ? run(&p, error) : PIM_OK;
 }
 
 enum pim_status pim_core_profile_run(const struct pim_core_profile_options *options, uint32_t most,

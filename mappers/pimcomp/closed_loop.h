@@ -48,6 +48,10 @@ struct pim_core_profile_options {
     unsigned threads;                          /* at least 1 */
     pim_mapper_progress *progress;             /* NULL: nobody is told */
     void *context;
+    /* Told of what was timed, in the order of candidates; NULL: nobody is. */
+    enum pim_status (*timed)(void *observer, const struct pim_core_mapping *mapping,
+                             const struct pim_core_candidate *candidate, struct pim_error *error);
+    void *observer;
 };
 
 /* Adds a candidate; where maps may stay on chip a second one, with which none does. */
@@ -65,6 +69,11 @@ uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t 
 
 /* The longest estimate that is within PIM_CORE_MARGIN of the best. */
 uint64_t pim_core_profile_near(const struct pim_core_profile *profile);
+
+/* Simulates so many candidates to their end. As the next one. */
+enum pim_status pim_core_profile_simulate(const struct pim_core_profile_options *options,
+                                          struct pim_core_candidate *candidate, uint32_t count,
+                                          struct pim_error *error);
 
 /* Simulates those that may be the fastest, of the search's own at most `most`, and takes the fastest. PIM_IO,
  * PIM_NO_MEMORY. */

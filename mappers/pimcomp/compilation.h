@@ -3,8 +3,8 @@
 #define PIMSIM_MAPPERS_PIMCOMP_COMPILATION_H
 
 #include "mappers/pimcomp/check/check_values.h"
-#include "mappers/pimcomp/closed_loop.h"
 #include "mappers/pimcomp/layout/genetic.h"
+#include "mappers/pimcomp/ranking.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "mappers/pimcomp/segments/segments.h"
@@ -31,6 +31,7 @@ struct pim_core_plan {
     bool searched; /* by the genetic algorithm */
     struct pim_core_search_result search;
     struct pim_core_profile profile; /* count 0: not asked for */
+    struct pim_core_ranking ranking; /* most 0: not asked for */
     bool checked;                    /* --check-values */
     struct pim_core_check_result check;
 };

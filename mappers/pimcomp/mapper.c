@@ -39,7 +39,7 @@ static const uint32_t preset_restarts[][3] = {
 struct choices {
     struct pim_mapper_search search;
     unsigned mode, preset, layout, unfolding, baseline, reuse, cut;
-    uint64_t batch, threshold, profile;
+    uint64_t batch, threshold, profile, rank;
     bool no_grouping, no_keeping, keep_pixels, check;
     const char *plan, *starts; /* files; NULL: none */
 };
@@ -68,6 +68,10 @@ static const struct pim_option rows[] = {
                   "best are refined, the fastest is taken; in segments they are timed alone; 0: none. "
                   "Default: 4, preset fast "
                   "1, paper 8"),
+    PIM_COUNT_ROW(
+        "rank", struct choices, rank, "LAYOUTS", 0, PIM_CORE_RANKED_MOST,
+        "Simulates so many of the layouts that were timed, those of the least estimates, and says how "
+        "well the estimates rank them; 0 (default): none"),
     PIM_CHOICE_ROW("unfolding", struct choices, unfolding, "NAME",
                    "auto|i_o_kk|i_okk_1|ik_o_k|ik_ok_1|ikk_o_1|blocks",
                    "Of all layers; auto (default): chosen for each"),
@@ -230,7 +234,10 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
     struct pim_core_plan *plan = &made->plan;
     struct pim_core_profile *profile = &plan->profile;
     const struct pim_core_searches *searches = &made->searches;
-    const struct pim_core_profile_options options = {.simulate = made->inputs->simulate,
+    plan->ranking.most = (uint32_t)choices->rank;
+    const struct pim_core_profile_options options = {.timed = choices->rank ? pim_core_ranking_see : NULL,
+                                                     .observer = &plan->ranking,
+                                                     .simulate = made->inputs->simulate,
                                                      .simulator = made->inputs->simulator,
                                                      .mapping = &plan->mapping,
                                                      .schedule = made->schedule,
@@ -266,7 +273,7 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
     plan->layout = taken->layout;
     plan->taken = taken->name;
     made->schedule.no_keeping = taken->no_keeping;
-    return PIM_OK;
+    return choices->rank ? pim_core_ranking_make(&plan->ranking, &options, error) : PIM_OK;
 }
 
 /* A network that does not fit: in segments, whose weights are written one after the other. */
@@ -308,9 +315,11 @@ static enum pim_status compile_segments(struct made *made, struct pim_error *err
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
     double begin = made->begin;
-    if (choices->starts)
+    if (choices->starts || choices->rank)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "--start-from: a layout of all layers is no start for the searches of segments");
+                        choices->starts
+                            ? "--start-from: a layout of all layers is no start for the searches of segments"
+                            : "--rank: segments have no layouts of all layers that are timed");
     if (cut(made, error) != PIM_OK)
         return error->status;
     plan->partition_seconds = seconds_since(&begin);
@@ -420,10 +429,12 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
         {songc, "batch no-grouping", "does nothing: --baseline songc works on one sample, layer by layer"},
         {baseline, "plan layout cut", "does nothing: --baseline has a layout of its own, in one piece"},
         {choices->plan, "layout cut", "does nothing: --plan has a layout, in one piece"},
-        {!searches, "preset budget time-limit profile start-from",
+        {!searches, "preset budget time-limit profile start-from rank",
          "is for a search: --layout genetic, without --plan and --baseline"},
         {!searches && !choices->check, "seed",
          "is for a search and --check-values: --plan, --baseline and other layouts have nothing random"},
+        {choices->profile == 0 || (choices->keep_pixels && !simulates), "rank",
+         "does nothing: without --profile no layouts are timed"},
         {choices->keep_pixels && simulates, "profile",
          "does nothing: --keep-pixels counts memory that cores do not have"},
         {choices->keep_pixels && choices->check, "check-values",
@@ -438,6 +449,7 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
 static void terminate(void *plan)
 {
     struct made *made = plan;
+    pim_core_ranking_terminate(&made->plan.ranking, &made->plan.mapping);
     pim_arena_terminate(&made->arena);
 }
 

@@ -136,6 +136,16 @@ static void print_profile(const struct pim_core_profile *profile, FILE *file)
     fprintf(file, " cycles; taken: %s\n", name);
 }
 
+static void print_ranking(const struct pim_core_ranking *ranking, FILE *file)
+{
+    fprintf(file,
+            "ranking: the %" PRIu32 " best of %" PRIu64 " timed layouts take %" PRIu64 " to %" PRIu64
+            " cycles, the one with the least estimate %" PRIu64
+            "; rank correlation %.4f, estimates %+.1f to %+.1f %% off\n",
+            ranking->count, ranking->seen, ranking->fastest, ranking->slowest, ranking->first,
+            ranking->correlation, ranking->error_least, ranking->error_most);
+}
+
 static uint64_t arrays_of_segment(const struct pim_core_segment *segment)
 {
     uint64_t arrays = 0;
@@ -224,6 +234,8 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
                 pim_search_end_name(plan->search.end));
     if (plan->profile.count)
         print_profile(&plan->profile, file);
+    if (plan->ranking.most)
+        print_ranking(&plan->ranking, file);
     if (plan->checked)
         fprintf(file,
                 "values: %" PRIu64 " elements of %" PRIu32
@@ -309,6 +321,22 @@ static void put_memory(struct pim_json *json, const struct pim_core_plan *plan)
 
 /* The layouts that were timed; those that were simulated and took no longer than the one with the best
  * estimate have cycles. */
+static void put_ranking(struct pim_json *json, const struct pim_core_ranking *ranking)
+{
+    pim_json_begin_object(json, "ranking");
+    pim_json_put_count(json, "timed", ranking->seen);
+    pim_json_put_real(json, "rank_correlation", ranking->correlation);
+    pim_json_begin_array(json, "layouts");
+    for (uint32_t i = 0; i < ranking->count; i++) {
+        pim_json_begin_object(json, NULL);
+        pim_json_put_count(json, "estimate", ranking->best[i].estimate);
+        pim_json_put_count(json, "cycles", ranking->best[i].cycles);
+        pim_json_end(json);
+    }
+    pim_json_end(json);
+    pim_json_end(json);
+}
+
 static void put_profile(struct pim_json *json, const struct pim_core_profile *profile)
 {
     pim_json_put_count(json, "timed", profile->timed);
@@ -388,6 +416,8 @@ enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE 
     }
     if (plan->profile.count)
         put_profile(json, &plan->profile);
+    if (plan->ranking.most)
+        put_ranking(json, &plan->ranking);
     if (plan->checked) {
         pim_json_put_count(json, "checked_layers", plan->check.layers);
         pim_json_put_count(json, "checked_elements", plan->check.elements);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEARCH "preset budget time-limit profile start-from "
+#define SEARCH "preset budget time-limit profile start-from rank "
 
 static const struct context {
     const char *mapper, *given[3];
@@ -30,8 +30,9 @@ static const struct context {
     {"nicepim", {"mapping=ddam"}, " objective "},
     {"pimcomp", {NULL}, " transmit-threshold keep-pixels "},
     {"pimcomp", {"check-values"}, " transmit-threshold keep-pixels "},
+    {"pimcomp", {"profile=0"}, " transmit-threshold keep-pixels rank plan "},
     {"pimcomp", {"mode=ll"}, " batch reuse no-grouping no-keeping "},
-    {"pimcomp", {"mode=ll", "keep-pixels"}, " batch reuse no-grouping no-keeping profile check-values "},
+    {"pimcomp", {"mode=ll", "keep-pixels"}, " batch reuse no-grouping no-keeping profile rank check-values "},
     {"pimcomp", {"layout=balance"}, " transmit-threshold keep-pixels seed plan " SEARCH},
     {"pimcomp", {"layout=first", "check-values"}, " transmit-threshold keep-pixels plan " SEARCH},
     {"pimcomp", {"plan=x"}, " transmit-threshold keep-pixels seed layout cut " SEARCH},

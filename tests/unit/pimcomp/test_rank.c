@@ -5,6 +5,7 @@
  */
 #include "mappers/pimcomp/cost/timing.h"
 #include "mappers/pimcomp/layout/chromosome.h"
+#include "mappers/pimcomp/ranking.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"
@@ -134,37 +135,7 @@ static uint64_t simulate(struct ranking *r, uint64_t *timed)
     return cycles;
 }
 
-/* Ranks from 0, twice: equal values share the mean of theirs. */
-static int64_t rank_of(const uint64_t *value, unsigned count, unsigned index)
-{
-    int64_t below = 0, equal = 0;
-    for (unsigned i = 0; i < count; i++) {
-        below += value[i] < value[index];
-        equal += value[i] == value[index];
-    }
-    return 2 * below + equal - 1;
-}
-
-/* Pearson's correlation of the ranks. */
-static double correlate(const uint64_t *a, const uint64_t *b, unsigned count)
-{
-    double sums[5] = {0};
-    for (unsigned i = 0; i < count; i++) {
-        double x = (double)(rank_of(a, count, i) - (int64_t)count),
-               y = (double)(rank_of(b, count, i) - (int64_t)count);
-        sums[0] += x;
-        sums[1] += y;
-        sums[2] += x * x;
-        sums[3] += y * y;
-        sums[4] += x * y;
-    }
-    double n = count, xy = n * sums[4] - sums[0] * sums[1];
-    double square = (n * sums[2] - sums[0] * sums[0]) * (n * sums[3] - sums[1] * sums[1]);
-    ck_assert(square > 0);
-    return xy / sqrt(square);
-}
-
-/* The same over those with the fewest simulated cycles. */
+/* The rank correlation of those with the fewest simulated cycles. */
 static double correlate_best(const uint64_t *a, const uint64_t *b, unsigned count)
 {
     uint64_t x[BEST], y[BEST];
@@ -178,7 +149,7 @@ static double correlate_best(const uint64_t *a, const uint64_t *b, unsigned coun
             y[kept++] = b[i];
         }
     }
-    return correlate(x, y, kept);
+    return pim_core_rank_correlation(x, y, kept);
 }
 
 START_TEST(rank)
@@ -199,7 +170,7 @@ START_TEST(rank)
                       "%s on %s, layout %u: %" PRIu64 " cycles estimated, %" PRIu64 " simulated",
                       set->network, set->hardware, i, timed[i], simulated[i]);
     }
-    double correlation = correlate(estimated, simulated, set->layouts);
+    double correlation = pim_core_rank_correlation(estimated, simulated, set->layouts);
     const char *mode = set->mode == PIM_CORE_LOW_LATENCY ? "low latency" : "high throughput";
     printf("%s on %s, %s, seed %u: rank correlation %.4f over %u layouts\n", set->network, set->hardware,
            mode, set->seed, correlation, set->layouts);
@@ -207,7 +178,7 @@ START_TEST(rank)
                   set->hardware, mode, set->seed, correlation);
     double near = correlate_best(timed, simulated, set->layouts);
     printf("timing: rank correlation %.4f over all, %.4f over the best %d\n",
-           correlate(timed, simulated, set->layouts), near, BEST);
+           pim_core_rank_correlation(timed, simulated, set->layouts), near, BEST);
     ck_assert_msg(near >= 0.8, "%s on %s, %s, seed %u: rank correlation %.4f of the timing of the best %d",
                   set->network, set->hardware, mode, set->seed, near, BEST);
     (void)remove(r->path);

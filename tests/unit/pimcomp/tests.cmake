@@ -38,6 +38,10 @@ add_test(NAME map_pimcomp.larger COMMAND ${PROJECT_SOURCE_DIR}/tests/map_pimcomp
 set_tests_properties(map_pimcomp.larger PROPERTIES LABELS long TIMEOUT 1800 COST 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 
 # Estimate against simulation.
+pimsim_test(test_pimcomp_ranking
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_ranking.c
+  LINK pimsim_pimcomp
+  SUITES ranking)
 pimsim_test(test_pimcomp_rank
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cases.c ${CMAKE_CURRENT_LIST_DIR}/test_rank.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
