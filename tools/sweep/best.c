@@ -232,12 +232,12 @@ static enum pim_status look_at(struct comparison *c, uint64_t number, const stru
 {
     const struct pim_trace *trace = NULL;
     enum pim_status status = pim_trace_pool_hash(c->pool, program, made, hash, error);
-    if (status == PIM_OK && (!*made || (*hash != c->own_hash && !find_tried(c, *hash))))
+    if (status == PIM_OK && (!*made || (*hash != c->own_hash && !find_tried(c, *hash)))) {
         status = pim_trace_pool_take(c->pool, program, wait, &trace, error);
-    if (status == PIM_OK && trace) {
-        *made = true;
-        *hash = pim_trace_program_hash(trace);
+        *made = trace != NULL; /* not while another thread opens it, though its hash is known */
     }
+    if (status == PIM_OK && trace)
+        *hash = pim_trace_program_hash(trace);
     if (status == PIM_OK && *made)
         status = judge(c, number, program->starts > 0, *hash, trace, error);
     if (trace)
