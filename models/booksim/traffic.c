@@ -45,11 +45,13 @@ static bool in_brackets(const char *text, const char *name, char inside[BOOKSIM_
     return true;
 }
 
+/* A list of nodes stands in two pairs of braces: in one pair, what follows the first node are rates. */
 static bool read_hotspots(const char *text, struct pim_traffic_class *class)
 {
     char inside[BOOKSIM_VALUE_LIMIT];
     struct numbers nodes;
-    if (!in_brackets(text, "hotspot", inside) || !read_numbers(inside, &nodes) || nodes.depth > 1)
+    if (!in_brackets(text, "hotspot", inside) || !read_numbers(inside, &nodes) || nodes.depth > 2 ||
+        (nodes.count > 1 && nodes.depth < 2))
         return false;
     class->pattern = PIM_PATTERN_HOTSPOT;
     class->hotspots = nodes.count;
@@ -79,7 +81,7 @@ static enum pim_status read_pattern(const struct booksim_values *values, struct 
         return PIM_OK;
     return booksim_refuse(values, "traffic", error,
                           "honoured are uniform, transpose, bitcomp, bitrev, shuffle, tornado, neighbor, "
-                          "asymmetric and hotspot({NODE,...}), all equally hot");
+                          "asymmetric and hotspot({{NODE,...}}), all equally hot");
 }
 
 /* One rate for all sizes, or one for each. */

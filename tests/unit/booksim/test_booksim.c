@@ -88,7 +88,7 @@ START_TEST(traffic)
 {
     struct pim_booksim booksim;
     struct pim_error error;
-    ck_assert_int_eq(parse("\xef\xbb\xbf" MESH "traffic = hotspot({3, 60});\r\n injection_process = on_off;"
+    ck_assert_int_eq(parse("\xef\xbb\xbf" MESH "traffic = hotspot({{3, 60}});\r\n injection_process = on_off;"
                            "burst_alpha = 0.2; packet_size = {{1,5,9}}; packet_size_rate = {{4,0,1}};",
                            &booksim, &error),
                      PIM_OK);
@@ -152,9 +152,10 @@ static const struct {
     {MESH "packet_size = {{1,5}}; packet_size_rate = {{0,0}};", "honoured is one above 0"},
     {MESH "packet_size = 5; packet_size_rate = {{1,2}};", "one for each of the 1 sizes"},
     {MESH "traffic = randperm;", "honoured are uniform, transpose"},
-    {MESH "traffic = hotspot;", "hotspot({NODE,...}), all equally hot"},
-    {MESH "traffic = hotspot({0,1},{2,1});", "hotspot({NODE,...}), all equally hot"},
-    {MESH "traffic = hotspot({});", "hotspot({NODE,...}), all equally hot"},
+    {MESH "traffic = hotspot;", "hotspot({{NODE,...}}), all equally hot"},
+    {MESH "traffic = hotspot({3,60});", "hotspot({{NODE,...}}), all equally hot"},
+    {MESH "traffic = hotspot({{0,1},{2,1}});", "hotspot({{NODE,...}}), all equally hot"},
+    {MESH "traffic = hotspot({});", "hotspot({{NODE,...}}), all equally hot"},
     {MESH "injection_process = on_off({0.1,0.2,0.3});", "honoured are bernoulli, on_off"},
     {MESH "injection_process = on_off({0.1,0.0});", "with probabilities above 0"},
     {MESH "injection_process = on_off; burst_beta = 0.0;", "burst_beta is 0.0: allowed are numbers from"},
