@@ -90,7 +90,8 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
         {choices->weights && !choices->judge && (pattern || !learned), "weights",
          "does nothing: neither --judge nor the --fitness of a search asks for estimators"},
         {choices->train != NULL, "judge", "does nothing: --train judges what it has trained"},
-        {none, "log", "does nothing: --finalists 0 leaves no finalists"}};
+        {none, "log", "does nothing: --finalists 0 leaves no finalists"},
+        {choices->finalists == 0, "searches", "does nothing: --finalists 0 leaves one search"}};
     (void)writes;
     if (choices->train && choices->weights)
         return pim_fail(error, PIM_USAGE, "--train makes weights, --weights takes them: one of the two");

@@ -82,7 +82,7 @@ static bool list_moves(struct work *work)
 }
 
 /* Ascending borders of what the moves first .. end - 1, all of one region, take; between two of them
-   everything has the same receivers. No piece is larger than `most`. Returns their number. */
+   everything has the same consumers. Returns their number. */
 static uint32_t list_borders(const struct work *work, uint32_t first, uint32_t end, uint64_t *border)
 {
     uint32_t count = 0, distinct = 0;
@@ -181,7 +181,7 @@ static bool cut_moves(struct work *work)
 
 /* --- rounds --- */
 
-/* By branches, then by rounds, then by receivers: what goes the same way lies together. */
+/* By branches, then by rounds, then by consumers: what goes the same way lies together. */
 static int compare_pieces(const void *left, const void *right)
 {
     const struct piece *a = left, *b = right;
