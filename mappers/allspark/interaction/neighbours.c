@@ -170,9 +170,10 @@ static enum pim_status make_layer(const struct collection *all, struct pim_neigh
 {
     const struct pim_allspark_plan *plan = all->emitter->plan;
     struct pim_exchange *exchange = &layer->exchange;
-    enum pim_status status = pim_exchange_begin(plan, all->stage, NULL, exchange, error);
+    if (pim_exchange_begin(plan, all->stage, NULL, exchange, error) != PIM_OK)
+        return error->status;
     layer->fills = calloc((size_t)exchange->units + 1, sizeof *layer->fills);
-    bool made = status == PIM_OK && layer->fills;
+    bool made = layer->fills != NULL;
     exchange->apart = true;
     for (uint32_t b = 0; made && b < plan->batch * all->shape->branches; b++) {
         uint32_t first = all->first[b];
@@ -184,9 +185,10 @@ static enum pim_status make_layer(const struct collection *all, struct pim_neigh
     }
     if (!made)
         return pim_exchange_no_memory(error);
-    status = pim_exchange_program(plan, exchange, room_of(all, index), error);
+    if (pim_exchange_program(plan, exchange, room_of(all, index), error) != PIM_OK)
+        return error->status;
     add_zeros(plan, layer);
-    return status;
+    return PIM_OK;
 }
 
 static void fill_side(const struct collection *all, uint32_t branch)
@@ -254,7 +256,7 @@ void pim_neighbours_make(struct pim_emitter *emitter, struct pim_neighbours *nei
     neighbours->layers = neighbours->layer ? stage->layers : 0;
     if (!neighbours->layer || !make_collection(&all))
         emitter->status = pim_exchange_no_memory(emitter->error);
-    for (uint32_t i = 0; i < stage->layers && emitter->status == PIM_OK; i++)
+    for (uint32_t i = 0; i < neighbours->layers && emitter->status == PIM_OK; i++)
         emitter->status = make_layer(&all, &neighbours->layer[i], i, emitter->error);
     free(all.first);
     free(all.side);

@@ -220,7 +220,7 @@ START_TEST(run_behind_a_run)
         (void)snprintf(what, sizeof what, "two runs of %d flits, a flit in cycle %u", 9 + _i,
                        (unsigned)crossing);
         list_add(&list, 0, 4, 5, 30);
-        list_add(&list, 0, 3, 5, (uint64_t)(9 + _i));
+        list_add(&list, 0, 3, 5, 9 + (uint64_t)_i);
         list_add(&list, 0, 3, 5, 30);
         list_add(&list, crossing, 1, 7, 1);
         expect_equal_runs(configuration, &list, what);
