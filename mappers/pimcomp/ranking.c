@@ -1,5 +1,6 @@
 /* See ranking.h. */
 #include "mappers/pimcomp/ranking.h"
+#include "mappers/pimcomp/layout/layout.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,14 +46,8 @@ static bool copy_layout(const struct pim_core_mapping *mapping, const struct pim
 static bool same_program(const struct pim_core_mapping *mapping, const struct pim_core_candidate *one,
                          const struct pim_core_candidate *two)
 {
-    bool same = one->estimate == two->estimate && one->no_keeping == two->no_keeping;
-    for (uint32_t i = 0; i < mapping->network->count && same; i++) {
-        const size_t groups = groups_of(mapping, &one->layout, i);
-        same = one->layout.layer[i].replicas == two->layout.layer[i].replicas &&
-               (groups == 0 ||
-                memcmp(one->layout.layer[i].core, two->layout.layer[i].core, groups * sizeof(uint32_t)) == 0);
-    }
-    return same;
+    return one->estimate == two->estimate && one->no_keeping == two->no_keeping &&
+           pim_core_layouts_equal(mapping, &one->layout, &two->layout);
 }
 
 enum pim_status pim_core_ranking_see(void *context, const struct pim_core_mapping *mapping,

@@ -32,6 +32,10 @@ enum pim_status pim_core_layout_balance(const struct pim_core_architecture *arch
 /* PIM_INTERNAL names the layer or the core that breaks invariant 3 or 4. */
 enum pim_status pim_core_layout_check(const struct pim_core_mapping *mapping, struct pim_error *error);
 
+/* Whether two layouts of a mapping have the same cores in the same order. */
+bool pim_core_layouts_equal(const struct pim_core_mapping *mapping, const struct pim_core_layout *one,
+                            const struct pim_core_layout *two);
+
 /* Arrays that a layout uses of all cores together. */
 uint64_t pim_core_layout_arrays(const struct pim_core_mapping *mapping);
 

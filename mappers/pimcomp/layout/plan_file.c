@@ -120,20 +120,6 @@ enum pim_status pim_core_layout_read(const char *path, const struct pim_core_map
     return pim_fail_in(error, "%s", path);
 }
 
-/* Whether two layouts of a mapping have the same cores in the same order. */
-static bool same(const struct pim_core_mapping *mapping, const struct pim_core_layout *one,
-                 const struct pim_core_layout *two)
-{
-    for (uint32_t i = 0; i < mapping->network->count; i++) {
-        const size_t groups = mapping->partition->layer[i].groups;
-        if (one->layer[i].replicas != two->layer[i].replicas ||
-            (groups > 0 && memcmp(one->layer[i].core, two->layer[i].core,
-                                  one->layer[i].replicas * groups * sizeof(uint32_t)) != 0))
-            return false;
-    }
-    return true;
-}
-
 enum pim_status pim_core_layouts_read(const char *path, const struct pim_core_mapping *mapping, uint32_t most,
                                       struct pim_arena *arena, struct pim_core_layout *layout,
                                       uint32_t *count, struct pim_error *error)
@@ -156,7 +142,7 @@ enum pim_status pim_core_layouts_read(const char *path, const struct pim_core_ma
             break;
         }
         for (uint32_t j = 0; j < *count && !known; j++)
-            known = same(mapping, &layout[j], &found);
+            known = pim_core_layouts_equal(mapping, &layout[j], &found);
         if (!known && *count == most)
             status =
                 pim_fail(error, PIM_BAD_INPUT, "%s: more than %" PRIu32 " layouts that differ", path, most);
