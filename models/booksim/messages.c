@@ -67,9 +67,9 @@ static enum pim_status read_kinds(const struct booksim_values *values, struct pi
 static enum pim_status read_batch(const struct booksim_values *values, struct pim_requests *requests,
                                   struct pim_error *error)
 {
-    uint32_t size, count;
+    uint32_t size;
     if (booksim_integer(values, "batch_size", 1, INT32_MAX, &size, error) != PIM_OK ||
-        booksim_integer(values, "batch_count", 1, 1, &count, error) != PIM_OK ||
+        booksim_integer(values, "batch_count", 1, PIM_BATCHES_MOST, &requests->batches, error) != PIM_OK ||
         booksim_integer(values, "max_outstanding_requests", 0, INT32_MAX, &requests->outstanding, error) !=
             PIM_OK)
         return error->status;

@@ -309,10 +309,13 @@ void pim_traffic_result_terminate(struct pim_traffic_result *result)
 {
     pim_histogram_terminate(&result->latency);
     free(result->links);
+    free(result->batch_cycles);
     for (uint32_t i = 0; i < result->share_count; i++)
         pim_histogram_terminate(&result->shares[i].latency);
     free(result->shares);
     result->links = NULL;
+    result->batch_cycles = NULL;
+    result->batch_count = 0;
     result->shares = NULL;
     result->share_count = 0;
 }

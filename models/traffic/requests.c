@@ -24,7 +24,7 @@ struct waiting {
 
 struct terminal {
     struct waiting requests, replies;
-    uint64_t clock, made; /* batches: rules 4 and 5 */
+    uint64_t clock, made; /* batches: rules 4 and 5; packets of the present batch */
     uint32_t outstanding;
     bool busy;  /* a flit is left to inject */
     bool held;  /* since it last had time, it may make no request */
@@ -42,6 +42,9 @@ struct exchange {
     uint32_t count;
     uint64_t listed; /* packets of the list that are at their terminals */
     uint64_t sent, arrived, stepped;
+    uint32_t nodes, complete;         /* terminals; those that have made the packets of the batch */
+    struct pim_traffic_result *ended; /* the batches that have */
+    uint64_t begun;                   /* first cycle of the present batch */
     bool no_memory;
 };
 
@@ -94,7 +97,7 @@ static void send_first(struct exchange *exchange, uint32_t node, struct waiting 
     const struct pim_requests_packet *packet = &exchange->packets[index].all;
     waiting->first = exchange->packets[index].next;
     exchange->terminals[node].busy = true;
-    exchange->terminals[node].made++;
+    exchange->complete += ++exchange->terminals[node].made == exchange->rules->batch;
     exchange->sent++;
     struct pim_noc_tag tag = {.task = PIM_NOC_NO_TASK,
                               .class = exchange->rules->replies ? (uint32_t)packet->message : 0,
@@ -214,6 +217,41 @@ static uint64_t next_cycle(const struct exchange *exchange)
     return listed < cycle ? listed : cycle;
 }
 
+/* Rule 6, after a cycle of the network. */
+static void end_batch(struct exchange *exchange)
+{
+    struct pim_traffic_result *ended = exchange->ended;
+    if (exchange->complete < exchange->nodes || exchange->arrived < exchange->sent ||
+        ended->batch_count == exchange->rules->batches)
+        return;
+    ended->batch_cycles[ended->batch_count++] = exchange->stepped - exchange->begun;
+    if (ended->batch_count == exchange->rules->batches)
+        return;
+    exchange->begun = exchange->stepped;
+    exchange->complete = 0;
+    for (uint32_t node = 0; node < exchange->nodes; node++) {
+        exchange->terminals[node].made = 0;
+        wake(exchange, node);
+    }
+}
+
+/* Everything has arrived, and nobody makes packets any more: whether all of several batches have ended. */
+static enum pim_status check_ended(const struct exchange *exchange, struct pim_error *error)
+{
+    uint32_t node = 0;
+    if (exchange->ended->batch_count == exchange->rules->batches)
+        return PIM_OK;
+    while (exchange->terminals[node].made >= exchange->rules->batch)
+        node++;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "node %" PRIu32 " has no more requests in batch %" PRIu32 " of %" PRIu32
+                    ", where it has made %" PRIu64 " of %" PRIu64 " packets: %" PRIu64
+                    " requests of each node are enough for all batches",
+                    node, exchange->ended->batch_count + 1, exchange->rules->batches,
+                    exchange->terminals[node].made, exchange->rules->batch,
+                    pim_requests_of_batches(exchange->rules));
+}
+
 static enum pim_status run(struct exchange *exchange, struct pim_error *error)
 {
     struct pim_noc_watchdog watchdog = {0};
@@ -225,6 +263,8 @@ static enum pim_status run(struct exchange *exchange, struct pim_error *error)
         make_packets(exchange, cycle);
         pim_noc_step(exchange->network, cycle);
         exchange->stepped = cycle + 1;
+        if (exchange->rules->batches > 1)
+            end_batch(exchange);
         if (exchange->no_memory)
             return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " packets", exchange->count);
         if (exchange->rules->check && steps % CHECK_PERIOD == 0 &&
@@ -236,6 +276,8 @@ static enum pim_status run(struct exchange *exchange, struct pim_error *error)
     }
     if (exchange->arrived < exchange->sent)
         return pim_noc_report_stuck(exchange->network, error);
+    if (exchange->rules->batches > 1 && check_ended(exchange, error) != PIM_OK)
+        return error->status;
     return exchange->rules->check ? pim_noc_check(exchange->network, error) : PIM_OK;
 }
 
@@ -335,11 +377,14 @@ static enum pim_status check_exchange(const struct pim_noc_configuration *noc,
     return PIM_OK;
 }
 
-static bool allocate(struct exchange *exchange, uint32_t nodes)
+static bool allocate(struct exchange *exchange)
 {
+    uint32_t nodes = exchange->nodes;
     exchange->terminals = calloc(nodes, sizeof *exchange->terminals);
     exchange->awake = calloc(nodes, sizeof *exchange->awake);
-    if (!exchange->terminals || !exchange->awake)
+    exchange->ended->batch_cycles =
+        calloc((size_t)exchange->rules->batches + 1, sizeof *exchange->ended->batch_cycles);
+    if (!exchange->terminals || !exchange->awake || !exchange->ended->batch_cycles)
         return false;
     for (uint32_t node = 0; node < nodes; node++)
         exchange->terminals[node].requests.first = exchange->terminals[node].replies.first = NONE;
@@ -353,12 +398,13 @@ enum pim_status pim_requests_run(const struct pim_noc_configuration *noc, const 
     *result = (struct pim_requests_result){.traffic = {.confidence = (double)NAN}};
     if (check_exchange(noc, rules, list, error) != PIM_OK)
         return error->status;
-    struct exchange exchange = {.rules = rules, .list = list};
+    struct exchange exchange = {
+        .rules = rules, .list = list, .nodes = pim_noc_nodes(noc), .ended = &result->traffic};
     struct pim_noc_callbacks callbacks = {.context = &exchange, .injected = injected, .delivered = delivered};
     if (pim_noc_create(noc, NULL, 1, &callbacks, &exchange.network, error) != PIM_OK)
         return error->status;
     pim_histogram_initialize(&result->traffic.latency, 12, UINT64_C(1) << 40);
-    enum pim_status status = allocate(&exchange, pim_noc_nodes(noc))
+    enum pim_status status = allocate(&exchange)
                                  ? run(&exchange, error)
                                  : pim_fail(error, PIM_NO_MEMORY, "out of memory for terminals");
     if (status == PIM_OK)

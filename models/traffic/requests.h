@@ -15,6 +15,8 @@
  *    on. Replies are made beyond `batch` too.
  * 5. In a batch a packet counts as created at the terminal's clock. It begins at 0 and goes on by one with
  *    every request, and to the next cycle in one in which the terminal has time but may make no request.
+ * 6. A batch ends with the cycle after which every terminal has made `batch` packets and no flit is under
+ *    way; replies that are not made yet do not hold it up. In the next cycle all terminals count anew.
  */
 #ifndef PIMSIM_MODELS_TRAFFIC_REQUESTS_H
 #define PIMSIM_MODELS_TRAFFIC_REQUESTS_H
@@ -32,14 +34,23 @@ enum pim_request_kind {
 
 const char *pim_request_kind_name(unsigned message);
 
+enum { PIM_BATCHES_MOST = 1 << 20 };
+
 struct pim_requests {
     bool replies;                      /* needs a network with one class for each kind of message */
     uint64_t flits[PIM_REQUEST_KINDS]; /* with replies: of each kind; for those that are drawn, and replies */
     uint64_t batch;                    /* packets that each terminal makes; 0: open traffic */
+    uint32_t batches;                  /* that follow one another; 0 counts as 1 */
     uint32_t outstanding;              /* requests out at a terminal, in a batch; 0: without limit */
     uint64_t from, to; /* packets created in [from, to) count in the result's sums; to 0: all */
     bool check;        /* verify the network's invariants every 1024 steps and at the end */
 };
+
+/* Most requests of one terminal: those of all batches. 0: open traffic. */
+static inline uint64_t pim_requests_of_batches(const struct pim_requests *requests)
+{
+    return requests->batch * (requests->batches ? requests->batches : 1);
+}
 
 /* A packet that was sent; `created` by the rules above. */
 struct pim_requests_packet {
@@ -57,10 +68,11 @@ struct pim_requests_result {
 void pim_requests_result_terminate(struct pim_requests_result *result);
 
 /*
- * Runs the requests of a list until everything has arrived. Open traffic: each in its cycle; a batch: each
+ * Runs the requests of a list until everything has arrived. Open traffic: each in its cycle; batches: each
  * source's in the order of the list, its cycles are not looked at. With replies the class of a listed
- * packet is its kind, a request. PIM_BAD_INPUT: a list or a network that does not fit; PIM_DEADLOCK,
- * PIM_INTERNAL and PIM_NO_MEMORY as in pim_traffic_replay(). The caller terminates the result of PIM_OK.
+ * packet is its kind, a request. PIM_BAD_INPUT: a list or a network that does not fit, or a list that has too
+ * few requests of a source for all of several batches; PIM_DEADLOCK, PIM_INTERNAL and PIM_NO_MEMORY as in
+ * pim_traffic_replay(). The caller terminates the result of PIM_OK.
  */
 enum pim_status pim_requests_run(const struct pim_noc_configuration *noc, const struct pim_requests *exchange,
                                  const struct pim_packet_list *list, struct pim_requests_result *result,
@@ -68,9 +80,9 @@ enum pim_status pim_requests_run(const struct pim_noc_configuration *noc, const 
 
 /*
  * Draws such a list. Open traffic: requests of `cycles` cycles, at the class's rate, which counts packets.
- * A batch: `batch` requests for each source, all in cycle 0; the rate is not looked at. With replies a
- * request is a write with probability `writes` and has the size of its kind, else the class's sizes are
- * drawn. The caller terminates the list of PIM_OK.
+ * Batches: `batch` requests for each source and batch, all in cycle 0; the rate is not looked at. With
+ * replies a request is a write with probability `writes` and has the size of its kind, else the class's
+ * sizes are drawn. The caller terminates the list of PIM_OK.
  */
 enum pim_status pim_requests_draw(const struct pim_noc_configuration *noc,
                                   const struct pim_requests *exchange, const struct pim_traffic_class *class,

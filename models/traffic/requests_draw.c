@@ -62,7 +62,7 @@ static enum pim_status add(struct drawing *drawing, uint32_t source, uint64_t cy
 static enum pim_status draw_source(struct drawing *drawing, uint32_t source, uint64_t cycles,
                                    struct pim_random random, struct pim_error *error)
 {
-    for (uint64_t i = 0; i < drawing->exchange->batch; i++)
+    for (uint64_t i = 0; i < pim_requests_of_batches(drawing->exchange); i++)
         if (add(drawing, source, 0, &random, error) != PIM_OK)
             return error->status;
     if (drawing->exchange->batch > 0)

@@ -66,6 +66,8 @@ struct pim_traffic_result {
     struct pim_noc_statistics noc;
     struct pim_noc_link_use *links;
     uint32_t link_count;
+    uint64_t *batch_cycles; /* of each of several batches (requests.h), or NULL */
+    uint32_t batch_count;
     struct pim_traffic_share
         *shares; /* by class of synthetic traffic, and of the matrix's flows behind them */
     uint32_t share_count;

@@ -194,6 +194,94 @@ START_TEST(age_counts_from_creation)
 }
 END_TEST
 
+/* What a node makes in each of several batches, and that nothing is under way between them. */
+static void expect_batches(const struct pim_booksim *booksim, const struct pim_requests_result *result)
+{
+    uint64_t begin = 0;
+    ck_assert_uint_eq(result->traffic.batch_count, booksim->requests.batches);
+    for (uint32_t batch = 0; batch < result->traffic.batch_count; batch++) {
+        uint64_t end = begin + result->traffic.batch_cycles[batch], made[16] = {0}, last = 0;
+        for (uint64_t i = 0; i < result->count; i++) {
+            const struct pim_noc_delivery *packet = &result->packets[i].delivery;
+            if (packet->head_injected < begin || packet->head_injected >= end)
+                continue;
+            made[packet->source]++;
+            last = packet->tail_arrived > last ? packet->tail_arrived : last;
+        }
+        for (unsigned node = 0; node < 16; node++)
+            if (booksim->requests.replies)
+                ck_assert_uint_ge(made[node], booksim->requests.batch);
+            else
+                ck_assert_uint_eq(made[node], booksim->requests.batch);
+        if (!booksim->requests.replies || batch + 1 < result->traffic.batch_count)
+            ck_assert_uint_eq(last + 1, end);
+        begin = end;
+    }
+}
+
+/* As an ordinary list with its cycles of creation a batch's packets meet each other in the same cycles. */
+static void expect_same_as_list(const struct pim_booksim *booksim, const struct pim_requests_result *result)
+{
+    struct pim_packet_list list = {.packets = calloc(result->count, sizeof *list.packets),
+                                   .count = result->count};
+    struct pim_noc_delivery *deliveries = calloc(result->count, sizeof *deliveries);
+    struct pim_traffic_result replayed;
+    struct pim_error error = {.status = PIM_OK};
+    for (uint64_t i = 0; i < result->count; i++) {
+        const struct pim_noc_delivery *packet = &result->packets[i].delivery;
+        list.packets[i] = (struct pim_listed_packet){.cycle = packet->created,
+                                                     .source = packet->source,
+                                                     .destination = packet->destination,
+                                                     .flits = packet->flits,
+                                                     .tag = {.task = PIM_NOC_NO_TASK}};
+    }
+    if (pim_traffic_replay(&booksim->noc, &list, true, NULL, deliveries, &replayed, &error) != PIM_OK)
+        ck_abort_msg("%s", error.text);
+    for (uint64_t i = 0; i < result->count; i++) {
+        ck_assert_uint_eq(deliveries[i].head_injected, result->packets[i].delivery.head_injected);
+        ck_assert_uint_eq(deliveries[i].tail_arrived, result->packets[i].delivery.tail_arrived);
+    }
+    pim_traffic_result_terminate(&replayed);
+    pim_packet_list_terminate(&list);
+    free(deliveries);
+}
+
+static const char *const batches[] = {
+    "max_outstanding_requests=2; packet_size={{1,5}};", "max_outstanding_requests=1;",
+    "max_outstanding_requests=0; packet_size=7;",
+    "max_outstanding_requests=3; use_read_write=1; num_vcs=16; read_reply_size=5; write_request_size=4;"};
+
+START_TEST(batches_follow_one_another)
+{
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "topology=mesh; k=4; n=2; routing_function=dim_order; num_vcs=4; vc_buf_size=4; "
+                   "sim_type=batch; batch_size=30; batch_count=3; %s",
+                   batches[_i]);
+    struct pim_booksim booksim = parse(text);
+    struct pim_packet_list list;
+    struct pim_requests_result result;
+    struct pim_error error = {.status = PIM_OK};
+    if (pim_requests_draw(&booksim.noc, &booksim.requests, &booksim.traffic, booksim.writes, 0, 5, &list,
+                          &error) != PIM_OK ||
+        pim_requests_run(&booksim.noc, &booksim.requests, &list, &result, &error) != PIM_OK)
+        ck_abort_msg("%s", error.text);
+    expect_batches(&booksim, &result);
+    if (!booksim.requests.replies) {
+        ck_assert_uint_eq(result.count, 3 * 30 * 16);
+        expect_same_as_list(&booksim, &result);
+    }
+    pim_requests_result_terminate(&result);
+    list.count -=
+        booksim.requests.replies ? list.count / 2 : 1; /* of the last node one is missing; of some */
+    ck_assert_int_eq(pim_requests_run(&booksim.noc, &booksim.requests, &list, &result, &error),
+                     PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, "node ") && strstr(error.text, " has no more requests in batch "), "%s",
+                  error.text);
+    pim_packet_list_terminate(&list);
+}
+END_TEST
+
 START_TEST(refused)
 {
     struct pim_booksim booksim = parse(cases[0].text);
@@ -218,6 +306,7 @@ Suite *requests_suite(void)
     TCase *tests = tcase_create("requests");
     tcase_add_loop_test(tests, measured, 0, CASES);
     tcase_add_loop_test(tests, drawn, 0, 4);
+    tcase_add_loop_test(tests, batches_follow_one_another, 0, sizeof batches / sizeof *batches);
     tcase_add_test(tests, age_counts_from_creation);
     tcase_add_test(tests, refused);
     suite_add_tcase(suite, tests);

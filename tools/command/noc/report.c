@@ -1,6 +1,7 @@
 #include "tools/command/noc/report.h"
 
 #include "models/system/report/report.h"
+#include "sim/integer.h"
 #include "sim/output/json.h"
 
 #include <inttypes.h>
@@ -96,6 +97,12 @@ static enum pim_status write_json(FILE *file, const struct pim_noc_configuration
     put_quantiles(json, &result->latency);
     put_real(json, "confidence_interval_95", result->confidence);
     pim_json_put_count(json, "flit_hops", result->noc.flit_hops);
+    if (result->batch_count > 0) {
+        pim_json_begin_array(json, "batch_cycles");
+        for (uint32_t i = 0; i < result->batch_count; i++)
+            pim_json_put_count(json, NULL, result->batch_cycles[i]);
+        pim_json_end(json);
+    }
     put_shares(json, noc, result);
     pim_json_begin_array(json, "links");
     for (uint32_t i = 0; i < result->link_count; i++) {
@@ -147,6 +154,21 @@ static void write_latencies(FILE *file, const struct pim_traffic_result *result,
     fprintf(file, "network latency        %.3f cycles on average\n", point->network_latency);
 }
 
+/* What each of several batches took. */
+static void write_batches(FILE *file, const struct pim_traffic_result *result)
+{
+    uint64_t all = 0, least = UINT64_MAX, most = 0;
+    for (uint32_t i = 0; i < result->batch_count; i++) {
+        all += result->batch_cycles[i];
+        least = pim_smaller(least, result->batch_cycles[i]);
+        most = pim_larger(most, result->batch_cycles[i]);
+    }
+    if (result->batch_count > 0)
+        fprintf(file,
+                "batches                %" PRIu32 ", of %.3f cycles on average, %" PRIu64 " to %" PRIu64 "\n",
+                result->batch_count, (double)all / result->batch_count, least, most);
+}
+
 static void write_text(FILE *file, const struct pim_noc_configuration *noc,
                        const struct pim_traffic_result *result, const struct noc_report_inputs *inputs)
 {
@@ -159,6 +181,7 @@ static void write_text(FILE *file, const struct pim_noc_configuration *noc,
                       "packets that arrived\n");
     fprintf(file, "cycles                 %" PRIu64 " (%" PRIu64 " measured)\n", result->cycles,
             result->measured_cycles);
+    write_batches(file, result);
     fprintf(file, "packets                %" PRIu64 "\n", result->packets);
     if (result->packets > 0)
         write_latencies(file, result, &point, inputs);

@@ -26,7 +26,7 @@ enum pim_status noc_requests_parse(struct noc_requests *requests, struct pim_err
         requests->messages);
 }
 
-/* A batch ends with its N packets: further rows of a list would be ignored. */
+/* A node makes no more than the packets of its batches: further rows of a list would be ignored. */
 static enum pim_status check_batch(const struct noc_requests *requests,
                                    const struct pim_noc_configuration *noc,
                                    const struct pim_packet_list *list, const char *path,
@@ -45,13 +45,15 @@ static enum pim_status check_batch(const struct noc_requests *requests,
             most = rows[source];
         }
     free(rows);
-    if (most <= requests->rules.batch)
+    const uint64_t made = pim_requests_of_batches(&requests->rules);
+    if (most <= made)
         return PIM_OK;
-    return pim_fail(error, PIM_BAD_INPUT,
-                    "%s: node %" PRIu32 " has %" PRIu64 " rows, but makes %" PRIu64
-                    " packets of a batch: give --batch %" PRIu64 " (batch_size in a file of BookSim), or a "
-                    "list of fewer rows",
-                    path, source, most, requests->rules.batch, most);
+    return pim_fail(
+        error, PIM_BAD_INPUT,
+        "%s: node %" PRIu32 " has %" PRIu64 " rows, but makes %" PRIu64
+        " packets in all: give a larger --batch (batch_size in a file of BookSim), more --batches "
+        "(batch_count), or a list of fewer rows",
+        path, source, most, made);
 }
 
 enum pim_status noc_requests_run(const struct noc_requests *requests, const struct pim_noc_configuration *noc,

@@ -44,6 +44,7 @@ static enum pim_status check_waiting(const struct noc_request *request, struct p
     } rules[] = {
         {!isnan(requests->writes) && !requests->messages, "--writes goes with --messages"},
         {requests->rules.outstanding > 0 && !batch, "--outstanding goes with --batch"},
+        {requests->rules.batches > 0 && !batch, "--batches goes with --batch"},
         {noc_request_waits(request) && request->booksim,
          "--booksim says all of the traffic: not with --messages or --batch"},
         {noc_request_waits(request) &&
@@ -137,7 +138,7 @@ static int run_and_finish(struct noc_request *request, const char *name)
 int noc_traffic(int argument_count, char **arguments)
 {
     struct noc_request request = defaults();
-    uint64_t outstanding = 0;
+    uint64_t outstanding = 0, batches = 0;
     struct option_rule rules[] = {
         OPTION_SET(request.common),
         {.name = "config",
@@ -187,6 +188,9 @@ int noc_traffic(int argument_count, char **arguments)
                   "With --messages: requests that write, as a share; 0.5 by default"),
         RULE_UNSIGNED("batch", request.requests.rules.batch, "N", 1, UINT32_MAX,
                       "Each node sends N packets one after another, as fast as it may"),
+        RULE_UNSIGNED(
+            "batches", batches, "COUNT", 1, PIM_BATCHES_MOST,
+            "With --batch: so many batches, each when all of the one before has arrived; 1 by default"),
         RULE_UNSIGNED("outstanding", outstanding, "N", 1, UINT32_MAX,
                       "With --batch: most requests of a node that are under way or not answered"),
         RULE_TEXT("sweep-rate", request.sweep, "FROM:TO:STEP", "Latency-throughput curve up to saturation"),
@@ -215,6 +219,7 @@ int noc_traffic(int argument_count, char **arguments)
         "", "Simulates the network alone: a packet list, synthetic traffic, or a curve over rates.", rules, 0,
         0);
     options_parse(&usage, argument_count, arguments, NULL);
+    request.requests.rules.batches = (uint32_t)batches;
     request.requests.rules.outstanding = (uint32_t)outstanding;
     return run_and_finish(&request, arguments[0]);
 }
