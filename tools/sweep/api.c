@@ -2,6 +2,7 @@
 #include "include/pimsim/pimsim.h"
 
 #include "models/system/message.h"
+#include "tools/sweep/prepare.h"
 #include "tools/sweep/specification/fill.h"
 #include "tools/sweep/specification/specification.h"
 

@@ -2,7 +2,6 @@
 
 #include "models/system/system.h"
 #include "sim/integer.h"
-#include "tools/sweep/result.h"
 
 #include <inttypes.h>
 #include <math.h>

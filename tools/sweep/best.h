@@ -22,6 +22,7 @@
 #define PIMSIM_TOOLS_SWEEP_BEST_H
 
 #include "models/system/hardware.h"
+#include "tools/sweep/result.h"
 #include "tools/sweep/sweep.h"
 #include "tools/sweep/trace_pool.h"
 
@@ -67,7 +68,6 @@ uint64_t pim_sweep_runs_most(const struct pim_sweep *sweep, uint64_t points);
 
 /* search_cycles, search_beaten, which search of a point the program is of, and of whose values of the axes of
  * bandwidth. */
-struct pim_sweep_result;
 void pim_sweep_best_add(const struct pim_sweep *sweep, const struct pim_sweep_best *best,
                         struct pim_sweep_result *result);
 

@@ -1,5 +1,5 @@
 /*
- * The result of one point, and how it is made.
+ * The result of one point.
  *
  * Statistics are every single figure of the JSON of a run (docs/reference/run-json.md; arrays are left out,
  * and what a run costs), under the same names; and, for what the arrays hold:
@@ -17,7 +17,6 @@
 #include "sim/arena.h"
 #include "sim/status.h"
 #include "tools/sweep/sweep.h"
-#include "tools/sweep/trace_pool.h"
 
 struct pim_sweep_statistic {
     const char *name;
@@ -27,6 +26,7 @@ struct pim_sweep_statistic {
 };
 
 struct pim_run_result;
+struct pim_system;
 
 struct pim_sweep_result {
     uint64_t point;
@@ -46,11 +46,6 @@ struct pim_sweep_result {
     struct pim_arena texts;           /* holds the texts */
 };
 
-/* Runs point `point`; a failure is part of the result. pim_sweep_result_terminate() is needed in every
- * case. */
-void pim_sweep_run(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
-                   const struct pim_sweep_point *point, struct pim_sweep_result *result);
-
 /* An empty result, and its end. */
 void pim_sweep_result_initialize(struct pim_sweep_result *result, uint64_t point);
 void pim_sweep_result_terminate(struct pim_sweep_result *result);
@@ -62,6 +57,11 @@ void pim_sweep_result_add(struct pim_sweep_result *result, const char *name,
 /* An integer; a real, where what is not finite is no figure. */
 void pim_sweep_result_add_integer(struct pim_sweep_result *result, const char *name, uint64_t value);
 void pim_sweep_result_add_real(struct pim_sweep_result *result, const char *name, double value);
+
+/* What a run says; `estimates`: those of its trace are of the hardware it ran on. */
+enum pim_status pim_sweep_result_add_run(struct pim_sweep_result *result, const struct pim_system *system,
+                                         const struct pim_run_result *run, bool estimates,
+                                         struct pim_error *error);
 
 /*
  * What a point of a system says beyond its run, as statistics system.* (docs/systems.md): of one image,

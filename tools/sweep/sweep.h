@@ -95,13 +95,6 @@ bool pim_sweep_of_network(const char *set);
 /* "key=value", to the network when its key begins with "network.". */
 enum pim_status pim_sweep_add_set(struct pim_sweep *sweep, const char *set, struct pim_error *error);
 
-/*
- * Opens traces, reads configurations, constraints and networks, counts. Everything that can be refused before
- * the first cycle is refused here: PIM_BAD_INPUT, PIM_IO, PIM_NO_MEMORY. To be called once, when all parts
- * are added.
- */
-enum pim_status pim_sweep_prepare(struct pim_sweep *sweep, struct pim_error *error);
-
 /* The parts of point `number` (below sweep->numbers). */
 struct pim_sweep_point {
     uint64_t number, source, repeat;
@@ -122,6 +115,11 @@ enum pim_status pim_sweep_count(const struct pim_sweep *sweep, uint64_t *count, 
 enum pim_status pim_sweep_configure(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
                                     bool base_only, struct pim_configuration **configuration,
                                     struct pim_error *error);
+
+/* Sets the values of the axes whose keys are of the network, or of the hardware. */
+enum pim_status pim_sweep_set_axes(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                   bool of_network, struct pim_configuration *configuration,
+                                   struct pim_error *error);
 
 /* The settings "network.key=value" at a point: those of the mapper's words, of the sweep, of the axes; in
    `arena`. */

@@ -2,7 +2,7 @@
 
 #include "sim/heap.h"
 #include "sim/output/progress.h"
-#include "tools/sweep/result.h"
+#include "tools/sweep/run.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,6 @@
 #include "tests/unit/sweep/support.h"
 
+#include "tools/sweep/prepare.h"
 #include "tools/sweep/trace_pool.h"
 #include "tools/sweep/workers.h"
 

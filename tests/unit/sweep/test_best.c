@@ -6,6 +6,7 @@
 #include "tests/unit/sweep/support.h"
 #include "tests/unit/test_main.h"
 #include "tools/sweep/best.h"
+#include "tools/sweep/prepare.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "tests/unit/api/support.h"
 #include "tests/unit/sweep/suites.h"
 #include "tests/unit/sweep/support.h"
+#include "tools/sweep/run.h"
 
 #include <jansson.h>
 #include <sqlite3.h>

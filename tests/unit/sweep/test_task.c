@@ -3,9 +3,9 @@
 #include "tests/unit/api/support.h"
 #include "tests/unit/sweep/suites.h"
 #include "tests/unit/sweep/support.h"
+#include "tools/sweep/run.h"
 #include "tools/sweep/slurm.h"
 #include "tools/sweep/specification/task.h"
-#include "tools/sweep/trace_pool.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/sweep/best.h"
+#include "tools/sweep/prepare.h"
 #include "tools/sweep/slurm.h"
 #include "tools/sweep/specification/fill.h"
 #include "tools/sweep/specification/grow.h"

@@ -7,6 +7,7 @@
 
 #include "tools/command/command.h"
 #include "tools/command/sweep/sweep.h"
+#include "tools/sweep/prepare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
