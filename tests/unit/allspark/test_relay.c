@@ -1,6 +1,7 @@
 /*
  * Exchanges over the top-left nodes of the branches: gather, transfer, scatter. Whole programs on numbers, in
- * one round and in many; which node sends what to which; the bytes of every message kind; refusals.
+ * one round and in many; which node sends what to which; the bytes of every message kind; refusals; and the
+ * joins of exchanges of both kinds.
  */
 #include "mappers/allspark/interaction/interaction.h"
 #include "mappers/allspark/interaction/neighbours.h"
@@ -292,6 +293,76 @@ START_TEST(full_nodes_gather_in_rounds)
 }
 END_TEST
 
+/* --- joins --- */
+
+/* Whether phase `id` is one between branches. */
+static bool of_exchange(const struct pim_trace *trace, uint32_t id)
+{
+    static const char *const steps[] = {"shift",      "unshift",      "hand_over",
+                                        "to_stripes", "from_stripes", "neighbours"};
+    const char *name = pim_trace_phase(trace, id)->name, *step = strrchr(name, '/');
+    for (size_t i = 0; step && i < sizeof steps / sizeof steps[0]; i++)
+        if (strcmp(step + 1, steps[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Holds the joins of a unit in its exchanges beside the steps that they divide; returns how many have a step
+   beside them in which the unit has nothing to do. */
+static uint32_t check_joins(const struct pim_trace *trace, uint32_t unit, bool direct)
+{
+    struct pim_trace_cursor *cursor;
+    const struct pim_instruction *instruction;
+    struct pim_error error = {0};
+    uint32_t idle = 0, joins = 0;
+    bool inside = false, worked = false;
+    ck_assert(pim_trace_cursor_create(trace, unit, &cursor, &error) == PIM_OK);
+    while (pim_trace_cursor_next(cursor, &instruction, &error) == PIM_OK && instruction) {
+        bool ends = inside && instruction->opcode == PIM_OP_PHASE_END;
+        if (instruction->opcode == PIM_OP_PHASE_BEGIN) {
+            inside = of_exchange(trace, instruction->u.control.phase);
+            joins = 0;
+        } else if (inside && !ends && instruction->opcode != PIM_OP_JOIN) {
+            worked = true;
+            continue;
+        } else if (inside) {
+            idle += !worked;
+            joins += !ends;
+            ck_assert(direct || worked);
+        }
+        if (ends && direct)
+            ck_assert_uint_eq(joins, 2); /* packed, sent, unpacked */
+        inside = inside && !ends;
+        worked = false;
+    }
+    ck_assert_msg(error.status == PIM_OK, "%s", error.text);
+    pim_trace_cursor_destroy(cursor);
+    return idle;
+}
+
+/* From node to node all units of an exchange join between all three steps. Over top-left nodes a unit joins
+   between two in which it has work: there are rounds in which most have none. */
+START_TEST(units_join_between_the_steps_of_an_exchange)
+{
+    const bool direct = _i == 1;
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    uint32_t idle = 0;
+    for (size_t i = 0; i < NETWORKS; i++) {
+        struct scenario scenario;
+        struct pim_error error = {0};
+        struct pim_allspark_options options = partition(2, 1, 0);
+        if (!direct)
+            options = gathered(options);
+        ck_assert_msg(scenario_make(&scenario, small_network(networks[i]), &hardware, &options, &error),
+                      "%s: %s", small_network_names[networks[i]], error.text);
+        for (uint32_t unit = 0; unit < 16; unit++)
+            idle += check_joins(scenario.trace, unit, direct);
+        scenario_end(&scenario);
+    }
+    ck_assert(direct == (idle > 0)); /* else both kinds of exchanges would join alike */
+}
+END_TEST
+
 Suite *relay_suite(void)
 {
     Suite *suite = suite_create("relay");
@@ -300,6 +371,7 @@ Suite *relay_suite(void)
     tcase_add_loop_test(tests, gathered_keys_of_all_compute_the_network, 0, 3);
     tcase_add_loop_test(tests, bytes_of_each_kind_are_those_needed, 0, PIM_CASES(NETWORKS));
     tcase_add_loop_test(tests, full_nodes_gather_in_rounds, 0, PIM_CASES(7));
+    tcase_add_loop_test(tests, units_join_between_the_steps_of_an_exchange, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;
 }
