@@ -8,6 +8,7 @@
  */
 #include "mappers/allspark/layers/focal.h"
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/redistribution/transport.h"
 #include "sim/integer.h"
 
 /* --- how much --- */
@@ -108,15 +109,15 @@ static void add_rows(struct pim_emitter *emitter, uint32_t tag)
     uint64_t q = pim_stage_channels(part, emitter->place.column), parts = emitter->workspace.pool_parts;
     pim_emit_join(emitter);
     for (uint32_t other = 0; other < last; other++) {
-        if (row != last && row != other)
-            continue;
-        const struct pim_message_end end = {
-            .sends = row != last,
-            .peer = pim_place_unit(emitter, top + (row == last ? other : last), emitter->place.column),
-            .tag = tag + other,
-            .address = parts + other * q,
+        const struct pim_transport_message sums = {
+            .from_unit = pim_place_unit(emitter, top + other, emitter->place.column),
+            .to_unit = pim_place_unit(emitter, top + last, emitter->place.column),
+            .tag = other,
+            .from = parts + other * q,
+            .to = parts + other * q,
             .bytes = q};
-        (void)pim_emit_message(emitter, end, PIM_NOTHING);
+        if (row == last || row == other)
+            pim_transport_emit_message(emitter, &sums, tag);
     }
     if (row != last)
         return;

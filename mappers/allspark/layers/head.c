@@ -6,6 +6,7 @@
  * several partitions each does so, and the first collects what the others have; it has the classifier.
  */
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/redistribution/transport.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,32 +39,34 @@ static void sum_tokens(struct pim_emitter *emitter, uint64_t address)
     pim_emit_join(emitter);
 }
 
+/* The sums of node `from` of a column, over all branches, go behind those of the ones before it on the first
+   row of the first branch. */
+static struct pim_transport_message sums_of(const struct pim_emitter *emitter, uint32_t from)
+{
+    const struct pim_allspark_partition *part = emitter->part;
+    const struct pim_allspark_tile *tiles = part->layout.tiles;
+    uint32_t column = emitter->place.column, branch = from / part->u,
+             ring = branch % part->slots * part->u + from % part->u;
+    uint64_t sums = PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, column);
+    return (struct pim_transport_message){
+        .from_unit = pim_tile_unit(emitter->plan, &tiles[branch / part->slots], ring, column),
+        .to_unit = pim_tile_unit(emitter->plan, &tiles[0], 0, column),
+        .tag = from,
+        .from = emitter->workspace.pooled,
+        .to = emitter->workspace.pooled + from * sums,
+        .bytes = sums};
+}
+
 /* The first row of the first branch receives the sums of all nodes of its column, the others send them. */
 static void collect_column(struct pim_emitter *emitter, uint32_t mine, uint32_t tag)
 {
-    const struct pim_allspark_partition *part = emitter->part;
-    uint32_t column = emitter->place.column;
-    uint64_t sums = PIM_SUM_BYTES * (uint64_t)pim_stage_channels(part, column);
-    const struct pim_allspark_tile *tiles = part->layout.tiles;
-    if (mine != 0) {
-        const struct pim_message_end end = {.sends = true,
-                                            .peer = pim_tile_unit(emitter->plan, &tiles[0], 0, column),
-                                            .tag = tag + mine,
-                                            .address = emitter->workspace.pooled,
-                                            .bytes = sums};
-        (void)pim_emit_message(emitter, end, PIM_NOTHING);
-        return;
+    uint32_t parts = (uint32_t)pim_pooled_parts(emitter->part);
+    for (uint32_t from = mine ? mine : 1; from < (mine ? mine + 1 : parts); from++) {
+        const struct pim_transport_message sums = sums_of(emitter, from);
+        pim_transport_emit_message(emitter, &sums, tag);
     }
-    for (uint32_t other = 1; other < pim_pooled_parts(part); other++) {
-        uint32_t branch = other / part->u, ring = branch % part->slots * part->u + other % part->u;
-        const struct pim_message_end end = {
-            .peer = pim_tile_unit(emitter->plan, &tiles[branch / part->slots], ring, column),
-            .tag = tag + other,
-            .address = emitter->workspace.pooled + other * sums,
-            .bytes = sums};
-        (void)pim_emit_message(emitter, end, PIM_NOTHING);
-    }
-    pim_emit_join(emitter);
+    if (mine == 0)
+        pim_emit_join(emitter);
 }
 
 /* Averages `parts` sums; the result is `bytes` for each channel. */
@@ -112,47 +115,33 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
 
 /* --- the sums of another partition --- */
 
-/* The channels that column `column` of the partition and column `target` of the first have in common. */
-struct piece {
-    uint32_t column, target;
-    struct pim_range channels;
-};
-
-/* Sends (or copies, or receives: `receive`) one piece. */
-static void move_piece(struct pim_emitter *emitter, const struct piece *piece, uint32_t source,
-                       uint32_t target, bool receive, uint32_t tag)
-{
-    const struct pim_allspark_partition *first = &emitter->stage->partition[0];
-    uint64_t begin = piece->channels.first,
-             from = emitter->workspace.sums +
-                    PIM_SUM_BYTES * (begin - pim_stage_channels_before(emitter->part, piece->column)),
-             to = emitter->workspace.collected +
-                  PIM_SUM_BYTES * (begin - pim_stage_channels_before(first, piece->target));
-    const struct pim_message_end end = {.sends = !receive,
-                                        .peer = receive ? source : target,
-                                        .tag = tag + piece->column * emitter->stage->partition[0].v +
-                                               piece->target,
-                                        .address = receive ? to : from,
-                                        .bytes = PIM_SUM_BYTES * (piece->channels.end - begin)};
-    if (source == target && !receive)
-        (void)pim_emit_copy(emitter, from, to, end.bytes);
-    else if (source != target)
-        (void)pim_emit_message(emitter, end, PIM_NOTHING);
-}
-
-/* All pieces that this unit sends, or receives. */
-static void move_pieces(struct pim_emitter *emitter, bool receive, uint32_t tag)
+/* What column `column` of the partition has of the channels of column `target` of the first. */
+static struct pim_transport_message piece_of(const struct pim_emitter *emitter, uint32_t column,
+                                             uint32_t target)
 {
     const struct pim_allspark_partition *part = emitter->part, *first = &emitter->stage->partition[0];
-    for (uint32_t column = 0; column < part->v; column++)
-        for (uint32_t target = 0; target < first->v; target++) {
-            uint32_t from = pim_tile_unit(emitter->plan, &part->layout.tiles[0], 0, column);
-            uint32_t to = pim_tile_unit(emitter->plan, &first->layout.tiles[0], 0, target);
-            const struct piece piece = {column, target,
-                                        pim_common_range(pim_stage_channel_range(part, column),
-                                                         pim_stage_channel_range(first, target))};
-            if (emitter->place.unit == (receive ? to : from) && piece.channels.first < piece.channels.end)
-                move_piece(emitter, &piece, from, to, receive, tag);
+    const struct pim_range common =
+        pim_common_range(pim_stage_channel_range(part, column), pim_stage_channel_range(first, target));
+    return (struct pim_transport_message){
+        .from_unit = pim_tile_unit(emitter->plan, &part->layout.tiles[0], 0, column),
+        .to_unit = pim_tile_unit(emitter->plan, &first->layout.tiles[0], 0, target),
+        .tag = column * first->v + target,
+        .from = emitter->workspace.sums +
+                PIM_SUM_BYTES * (common.first - pim_stage_channels_before(part, column)),
+        .to = emitter->workspace.collected +
+              PIM_SUM_BYTES * (common.first - pim_stage_channels_before(first, target)),
+        .bytes = PIM_SUM_BYTES * (common.end - common.first)};
+}
+
+/* All pieces that this unit receives, or that it sends, or copies to itself. */
+static void move_pieces(struct pim_emitter *emitter, bool receives, uint32_t tag)
+{
+    for (uint32_t column = 0; column < emitter->part->v; column++)
+        for (uint32_t target = 0; target < emitter->stage->partition[0].v; target++) {
+            const struct pim_transport_message piece = piece_of(emitter, column, target);
+            bool copies = piece.from_unit == piece.to_unit;
+            if (emitter->place.unit == (receives ? piece.to_unit : piece.from_unit) && !(receives && copies))
+                pim_transport_emit_message(emitter, &piece, tag);
         }
 }
 

@@ -3,6 +3,7 @@
  * rows of a sub-array have even parts of both, so that a row's keys need some tokens of its neighbours.
  */
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/redistribution/transport.h"
 #include "sim/integer.h"
 
 /* Tokens that row `has` has, and of which the keys of row `needs` are made. */
@@ -23,34 +24,24 @@ static uint64_t overlap_bytes(const struct pim_allspark_partition *part, uint32_
     return q * (tokens.end - tokens.first);
 }
 
-static void emit_overlap(struct pim_emitter *emitter, bool sends, uint32_t other, uint32_t tag)
+/* What goes from row `has` to row `needs`: from where its tokens are to where its keys are made. */
+static struct pim_transport_message message_of(const struct pim_emitter *emitter, uint32_t has,
+                                               uint32_t needs)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    const struct pim_workspace *space = &emitter->workspace;
-    uint32_t row = emitter->place.row;
-    uint64_t q = pim_stage_channels(part, emitter->place.column);
-    struct pim_range common = sends ? overlap(part, row, other) : overlap(part, other, row);
-    uint64_t bytes = (common.end - common.first) * q;
-    uint64_t mine = pim_own_piece(emitter, space->gathered, pim_stage_tokens(part, row), part->channels) +
-                    (common.first - pim_even_begin(part->tokens, part->u, row)) * q;
-    uint64_t reduced = pim_own_piece(emitter, space->reduction_inputs, pim_stage_made(part, row),
-                                     (uint64_t)part->reduction * part->channels) +
-                       (common.first - part->reduction * pim_even_begin(part->made_keys, part->u, row)) * q;
-    if (bytes == 0)
-        return;
-    if (other == row) { /* its own: a copy */
-        (void)pim_emit_copy(emitter, mine, reduced, bytes);
-        return;
-    }
-    (void)pim_emit_message(
-        emitter,
-        (struct pim_message_end){
-            .sends = sends,
-            .peer = pim_place_unit(emitter, emitter->place.ring - row + other, emitter->place.column),
-            .tag = tag,
-            .address = sends ? mine : reduced,
-            .bytes = bytes},
-        PIM_NOTHING);
+    uint32_t column = emitter->place.column, top = emitter->place.ring - emitter->place.row;
+    uint64_t q = pim_stage_channels(part, column), made = pim_stage_made(part, needs);
+    const struct pim_range common = overlap(part, has, needs);
+    return (struct pim_transport_message){
+        .from_unit = pim_place_unit(emitter, top + has, column),
+        .to_unit = pim_place_unit(emitter, top + needs, column),
+        .from =
+            pim_own_piece(emitter, emitter->workspace.gathered, pim_stage_tokens(part, has), part->channels) +
+            (common.first - pim_even_begin(part->tokens, part->u, has)) * q,
+        .to = pim_own_piece(emitter, emitter->workspace.reduction_inputs, made,
+                            (uint64_t)part->reduction * part->channels) +
+              (common.first - part->reduction * pim_even_begin(part->made_keys, part->u, needs)) * q,
+        .bytes = (common.end - common.first) * q};
 }
 
 /*
@@ -60,11 +51,14 @@ static void emit_overlap(struct pim_emitter *emitter, bool sends, uint32_t other
  */
 void pim_exchange_tokens(struct pim_emitter *emitter, uint32_t tag)
 {
-    for (uint32_t other = 0; other < emitter->part->u; other++)
-        if (other != emitter->place.row)
-            emit_overlap(emitter, false, other, tag);
-    for (uint32_t other = 0; other < emitter->part->u; other++)
-        emit_overlap(emitter, true, other, tag);
+    const uint32_t row = emitter->place.row, rows = emitter->part->u;
+    for (uint32_t i = 0; i < 2 * rows; i++) { /* all that comes, then all that it gives */
+        const bool gives = i >= rows;
+        const struct pim_transport_message message =
+            gives ? message_of(emitter, row, i - rows) : message_of(emitter, i, row);
+        if (gives || i != row)
+            pim_transport_emit_message(emitter, &message, tag);
+    }
     pim_emit_join(emitter);
 }
 

@@ -184,18 +184,21 @@ static void emit_copies(struct pim_emitter *emitter, const struct pim_transport 
     pim_emit_flush(emitter);
 }
 
-static void emit_message(struct pim_emitter *emitter, const struct pim_transport_message *message,
-                         uint32_t tag)
+void pim_transport_emit_message(struct pim_emitter *emitter, const struct pim_transport_message *message,
+                                uint32_t tag)
 {
     bool sends = message->from_unit == emitter->place.unit;
-    (void)pim_emit_message(emitter,
-                           (struct pim_message_end){.sends = sends,
-                                                    .kind = message->kind,
-                                                    .peer = sends ? message->to_unit : message->from_unit,
-                                                    .tag = tag + message->tag,
-                                                    .address = sends ? message->from : message->to,
-                                                    .bytes = message->bytes},
-                           PIM_NOTHING);
+    if (message->bytes > 0 && message->from_unit == message->to_unit)
+        (void)pim_emit_copy(emitter, message->from, message->to, message->bytes);
+    else if (message->bytes > 0)
+        (void)pim_emit_message(emitter,
+                               (struct pim_message_end){.sends = sends,
+                                                        .kind = message->kind,
+                                                        .peer = sends ? message->to_unit : message->from_unit,
+                                                        .tag = tag + message->tag,
+                                                        .address = sends ? message->from : message->to,
+                                                        .bytes = message->bytes},
+                               PIM_NOTHING);
 }
 
 bool pim_transport_has_unit(const struct pim_transport *transport, uint32_t unit)
@@ -214,7 +217,7 @@ void pim_transport_emit(struct pim_emitter *emitter, const struct pim_transport 
              goes_on = copy[list + 1] < copy[end] || message[list + 1] < message[end];
         emit_copies(emitter, transport, copy[list], copy[list + 1]);
         for (uint32_t i = message[list]; i < message[list + 1]; i++)
-            emit_message(emitter, &transport->messages[transport->of_unit[i]], tag);
+            pim_transport_emit_message(emitter, &transport->messages[transport->of_unit[i]], tag);
         if (transport->joins_always ? list + 1 < end : works && goes_on)
             pim_emit_join(emitter);
     }

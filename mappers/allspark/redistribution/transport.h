@@ -61,6 +61,11 @@ void pim_transport_terminate(struct pim_transport *transport);
 bool pim_transport_has_unit(const struct pim_transport *transport, uint32_t unit);
 void pim_transport_emit(struct pim_emitter *emitter, const struct pim_transport *transport, uint32_t tag);
 
+/* What the unit at hand has of a message: it sends it, receives it, or copies what it has for itself; nothing
+   of an empty one. All of a program where nothing needs packing (reduction.c, head.c, focal.c). */
+void pim_transport_emit_message(struct pim_emitter *emitter, const struct pim_transport_message *message,
+                                uint32_t tag);
+
 /* Loads and stores of the copies of a unit in a step, in cycles, and how many of each there are. */
 struct pim_transport_cost {
     uint64_t cycles, pairs;
