@@ -1,5 +1,6 @@
 /* Which pieces go through which top-left nodes, in which round, and where they lie there. */
 #include "mappers/allspark/redistribution/relay.h"
+#include "mappers/allspark/redistribution/pieces.h"
 #include "sim/integer.h"
 
 #include <assert.h>
@@ -10,28 +11,11 @@ enum {
     SPLIT = 64 /* pieces are so much smaller than the room, that many of them go in a round */
 };
 
-/* Where a piece is needed. */
-struct need {
-    uint32_t piece, to_region;
-    uint64_t to;
-};
-
-struct piece {
-    uint32_t from_region, root; /* regions: of the node that has it, and of the top-left node of its branch */
-    uint32_t round, bytes;
-    uint64_t from, staged, collected;
-    struct need *need; /* by branches, then by nodes */
-    uint32_t needs;
-    uint64_t arrived; /* while a branch that gets it is worked: at its top-left node */
-};
-
 struct work {
     struct pim_exchange *exchange;
     uint64_t room, limit; /* addresses between which the top-left nodes have their staging */
-    uint32_t moves, needs, pieces, rounds;
-    struct pim_move *move; /* from one node to another, by what they take */
-    struct need *need;
-    struct piece *piece;
+    struct pim_pieces cut;
+    uint32_t rounds;
     uint32_t *rank;               /* of each region: of its branch, among those that give or those that get */
     uint32_t ranks;               /* more than any */
     uint64_t *cursor;             /* of each unit: the next byte of its staging in the round */
@@ -48,143 +32,12 @@ static uint32_t root_of(const struct work *work, uint32_t region)
     return work->exchange->region[region].root;
 }
 
-/* --- pieces --- */
-
-static int compare_moves(const void *left, const void *right)
-{
-    const struct pim_move *a = left, *b = right;
-    if (a->from_region != b->from_region)
-        return a->from_region < b->from_region ? -1 : 1;
-    if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
-    if (a->to_region != b->to_region)
-        return a->to_region < b->to_region ? -1 : 1;
-    return a->to < b->to ? -1 : a->to > b->to;
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const uint64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
-/* The moves between nodes, without those of a node to itself. */
-static bool list_moves(struct work *work)
-{
-    const struct pim_exchange *exchange = work->exchange;
-    work->move = calloc((size_t)exchange->move_count + 1, sizeof *work->move);
-    for (uint32_t i = 0; work->move && i < exchange->move_count; i++)
-        if (unit_of(work, exchange->moves[i].from_region) != unit_of(work, exchange->moves[i].to_region))
-            work->move[work->moves++] = exchange->moves[i];
-    if (work->move)
-        qsort(work->move, work->moves, sizeof *work->move, compare_moves);
-    return work->move != NULL;
-}
-
-/* Ascending borders of what the moves first .. end - 1, all of one region, take; between two of them
-   everything has the same consumers. Returns their number. */
-static uint32_t list_borders(const struct work *work, uint32_t first, uint32_t end, uint64_t *border)
-{
-    uint32_t count = 0, distinct = 0;
-    for (uint32_t i = first; i < end; i++) {
-        border[count++] = work->move[i].from;
-        border[count++] = work->move[i].from + work->move[i].bytes;
-    }
-    qsort(border, count, sizeof *border, compare_numbers);
-    for (uint32_t i = 0; i < count; i++)
-        if (distinct == 0 || border[distinct - 1] != border[i])
-            border[distinct++] = border[i];
-    return distinct;
-}
-
-/* Appends a need, and the piece where none has been made of these bytes. */
-static void add_need(struct work *work, const struct pim_move *move, uint32_t piece, uint64_t begin,
-                     uint64_t bytes)
-{
-    if (work->pieces <= piece)
-        work->pieces = piece + 1;
-    struct piece *of = &work->piece[piece];
-    of->from_region = move->from_region;
-    of->root = root_of(work, move->from_region);
-    of->from = begin;
-    of->bytes = (uint32_t)bytes;
-    of->needs++;
-    work->need[work->needs++] =
-        (struct need){.piece = piece, .to_region = move->to_region, .to = move->to + begin - move->from};
-}
-
-/* Cuts what a region gives. Counts alone while there is no room for pieces yet; *pieces and *needs go on. */
-static void cut_region(struct work *work, uint32_t first, uint32_t end, const uint64_t *border,
-                       uint32_t borders, uint64_t most, uint64_t *pieces, uint64_t *needs)
-{
-    uint32_t low = 0;
-    for (uint32_t i = first; i < end; i++) {
-        const struct pim_move *move = &work->move[i];
-        uint64_t past = move->from + move->bytes, before = 0;
-        while (border[low] < move->from) { /* moves ascend */
-            *pieces += (border[low + 1] - border[low] + most - 1) / most;
-            low++;
-        }
-        for (uint32_t j = low; j + 1 < borders && border[j] < past; j++)
-            for (uint64_t at = border[j]; at < border[j + 1]; at += most) {
-                uint64_t left = border[j + 1] - at;
-                if (work->piece)
-                    add_need(work, move, (uint32_t)(*pieces + before), at, left < most ? left : most);
-                before++;
-                ++*needs;
-            }
-    }
-    for (; low + 1 < borders; low++)
-        *pieces += (border[low + 1] - border[low] + most - 1) / most;
-}
-
-static int compare_needs(const void *left, const void *right)
-{
-    const struct need *a = left, *b = right;
-    if (a->piece != b->piece)
-        return a->piece < b->piece ? -1 : 1;
-    if (a->to_region != b->to_region) /* the regions of a branch follow each other */
-        return a->to_region < b->to_region ? -1 : 1;
-    return a->to < b->to ? -1 : a->to > b->to;
-}
-
-/* Counts in the first pass, cuts in the second. */
-static bool cut_moves(struct work *work)
-{
-    uint64_t *border = calloc(2 * (size_t)work->moves + 1, sizeof *border);
-    uint64_t most = (work->limit - work->room) / SPLIT, pieces = 0, needs = 0;
-    most = most > 0 ? most : 1;
-    for (unsigned pass = 0; border && pass < 2; pass++) {
-        if (pass == 1) {
-            work->piece = pieces < UINT32_MAX ? calloc((size_t)pieces + 1, sizeof *work->piece) : NULL;
-            work->need = needs < UINT32_MAX ? calloc((size_t)needs + 1, sizeof *work->need) : NULL;
-            if (!work->piece || !work->need)
-                break;
-            pieces = needs = 0;
-        }
-        for (uint32_t first = 0, end; first < work->moves; first = end) {
-            for (end = first;
-                 end < work->moves && work->move[end].from_region == work->move[first].from_region;)
-                end++;
-            uint32_t borders = list_borders(work, first, end, border);
-            cut_region(work, first, end, border, borders, most, &pieces, &needs);
-        }
-    }
-    free(border);
-    if (!work->piece || !work->need)
-        return false;
-    qsort(work->need, work->needs, sizeof *work->need, compare_needs);
-    for (uint32_t i = 0, next = 0; i < work->pieces; next += work->piece[i++].needs)
-        work->piece[i].need = work->need + next;
-    return true;
-}
-
 /* --- rounds --- */
 
 /* By branches, then by rounds, then by consumers: what goes the same way lies together. */
 static int compare_pieces(const void *left, const void *right)
 {
-    const struct piece *a = left, *b = right;
+    const struct pim_piece *a = left, *b = right;
     if ((a->needs == 0) != (b->needs == 0)) /* gaps between moves: at the end */
         return a->needs == 0 ? 1 : -1;
     if (a->root != b->root)
@@ -202,7 +55,7 @@ static int compare_pieces(const void *left, const void *right)
 }
 
 /* Units whose top-left staging a piece takes, a unit as often as it takes it: at most needs + 1. */
-static uint32_t list_stages(const struct work *work, const struct piece *piece, uint32_t *unit)
+static uint32_t list_stages(const struct work *work, const struct pim_piece *piece, uint32_t *unit)
 {
     uint32_t count = 0, own = unit_of(work, piece->root);
     unit[count++] = own;
@@ -221,7 +74,7 @@ struct level {
 };
 
 /* Takes the bytes of a piece on all of its units in one round; false when they have no room there. */
-static bool take(const struct work *work, const struct piece *piece, const uint32_t *unit, uint32_t units,
+static bool take(const struct work *work, const struct pim_piece *piece, const uint32_t *unit, uint32_t units,
                  uint32_t round, struct level *level)
 {
     for (uint32_t i = 0; i < units; i++) {
@@ -237,7 +90,7 @@ static bool take(const struct work *work, const struct piece *piece, const uint3
 }
 
 /* The first round in which a piece has room, not before one that a unit of it has left. False: in none. */
-static bool find_round(struct work *work, struct piece *piece, uint32_t *unit, struct level *level)
+static bool find_round(struct work *work, struct pim_piece *piece, uint32_t *unit, struct level *level)
 {
     uint32_t units = list_stages(work, piece, unit), round = 0;
     for (uint32_t i = 0; i < units; i++)
@@ -253,11 +106,11 @@ static bool find_round(struct work *work, struct piece *piece, uint32_t *unit, s
 static enum pim_status deal_rounds(struct work *work, struct pim_error *error)
 {
     struct level *level = calloc((size_t)work->exchange->units + 1, sizeof *level);
-    uint32_t *unit = calloc((size_t)work->needs + 2, sizeof *unit),
-             *next = calloc((size_t)work->pieces + 1, sizeof *next), branches = 0;
+    uint32_t *unit = calloc((size_t)work->cut.needs + 2, sizeof *unit),
+             *next = calloc((size_t)work->cut.count + 1, sizeof *next), branches = 0;
     bool fits = true;
-    for (uint32_t i = 0; next && i < work->pieces; i++) /* where the pieces of each branch begin */
-        if (i == 0 || work->piece[i].root != work->piece[i - 1].root)
+    for (uint32_t i = 0; next && i < work->cut.count; i++) /* where the pieces of each branch begin */
+        if (i == 0 || work->cut.piece[i].root != work->cut.piece[i - 1].root)
             next[branches++] = i;
     for (bool more = true; more && level && unit && next && fits;) {
         more = false;
@@ -265,8 +118,8 @@ static enum pim_status deal_rounds(struct work *work, struct pim_error *error)
             uint32_t at = next[i];
             if (at == UINT32_MAX)
                 continue;
-            fits = find_round(work, &work->piece[at], unit, level);
-            bool last = at + 1 == work->pieces || work->piece[at + 1].root != work->piece[at].root;
+            fits = find_round(work, &work->cut.piece[at], unit, level);
+            bool last = at + 1 == work->cut.count || work->cut.piece[at + 1].root != work->cut.piece[at].root;
             next[i] = last ? UINT32_MAX : at + 1;
             more = more || !last;
         }
@@ -329,10 +182,10 @@ static uint64_t take_bytes(struct work *work, uint32_t region, uint32_t bytes)
 }
 
 /* Nodes pack and send to the top-left node, which packs its own part where the others arrive. */
-static bool gather(struct work *work, struct piece *piece, uint32_t end)
+static bool gather(struct work *work, struct pim_piece *piece, uint32_t end)
 {
     for (uint32_t i = 0; i < end; i++) {
-        struct piece *p = &piece[i];
+        struct pim_piece *p = &piece[i];
         bool own = p->from_region == p->root;
         p->collected = take_bytes(work, p->root, p->bytes);
         if (own) {
@@ -351,7 +204,7 @@ static bool gather(struct work *work, struct piece *piece, uint32_t end)
 }
 
 /* What one node of a branch gets of a piece: from the top-left node to where it wants it. */
-static bool scatter(struct work *work, const struct piece *piece, uint32_t first, uint32_t end)
+static bool scatter(struct work *work, const struct pim_piece *piece, uint32_t first, uint32_t end)
 {
     uint32_t region = piece->need[first].to_region, root = root_of(work, region), last = last_step(work);
     uint64_t at = piece->arrived;
@@ -372,11 +225,11 @@ static bool scatter(struct work *work, const struct piece *piece, uint32_t first
 }
 
 /* The pieces of a branch that go to branch `root`. needs[i] is the next need of piece i. */
-static bool give(struct work *work, struct piece *piece, uint32_t pieces, uint32_t *needs, uint32_t root)
+static bool give(struct work *work, struct pim_piece *piece, uint32_t pieces, uint32_t *needs, uint32_t root)
 {
     uint32_t regions = work->exchange->regions;
     for (uint32_t i = 0; i < pieces; i++) {
-        struct piece *p = &piece[i];
+        struct pim_piece *p = &piece[i];
         if (needs[i] == p->needs || root_of(work, p->need[needs[i]].to_region) != root)
             continue;
         p->arrived = p->collected;
@@ -401,7 +254,7 @@ static bool give(struct work *work, struct piece *piece, uint32_t pieces, uint32
 }
 
 /* The branches that get something of these pieces, in their order. */
-static bool give_all(struct work *work, struct piece *piece, uint32_t pieces)
+static bool give_all(struct work *work, struct pim_piece *piece, uint32_t pieces)
 {
     uint32_t *needs = calloc((size_t)pieces + 1, sizeof *needs);
     bool made = needs != NULL;
@@ -422,8 +275,8 @@ static bool give_all(struct work *work, struct piece *piece, uint32_t pieces)
 static uint32_t end_of(const struct work *work, uint32_t i)
 {
     uint32_t end = i;
-    while (end < work->pieces && work->piece[end].root == work->piece[i].root &&
-           work->piece[end].round == work->piece[i].round)
+    while (end < work->cut.count && work->cut.piece[end].root == work->cut.piece[i].root &&
+           work->cut.piece[end].round == work->cut.piece[i].round)
         end++;
     return end;
 }
@@ -433,14 +286,14 @@ static bool relay_pieces(struct work *work)
     for (uint32_t round = 0; round < work->rounds; round++) {
         for (uint32_t unit = 0; unit < work->exchange->units; unit++)
             work->cursor[unit] = work->room;
-        for (uint32_t i = 0, end; i < work->pieces; i = end) {
+        for (uint32_t i = 0, end; i < work->cut.count; i = end) {
             end = end_of(work, i);
-            if (work->piece[i].round == round && !gather(work, &work->piece[i], end - i))
+            if (work->cut.piece[i].round == round && !gather(work, &work->cut.piece[i], end - i))
                 return false;
         }
-        for (uint32_t i = 0, end; i < work->pieces; i = end) {
+        for (uint32_t i = 0, end; i < work->cut.count; i = end) {
             end = end_of(work, i);
-            if (work->piece[i].round == round && !give_all(work, &work->piece[i], end - i))
+            if (work->cut.piece[i].round == round && !give_all(work, &work->cut.piece[i], end - i))
                 return false;
         }
     }
@@ -482,7 +335,7 @@ static void begin_staging(struct work *work)
 }
 
 /* Where that of the top-left nodes begins: behind that of the regions. */
-static uint64_t floor_of(struct work *work, uint64_t room)
+static uint64_t end_of_staging(struct work *work, uint64_t room)
 {
     begin_staging(work);
     for (uint32_t i = 0; i < work->exchange->move_count; i++) {
@@ -519,17 +372,18 @@ static bool begin(const struct pim_allspark_plan *plan, struct work *work, uint6
     work->arriving = calloc((size_t)exchange->regions + 1, sizeof *work->arriving);
     if (!work->rank || !work->cursor || !work->leaving || !work->arriving)
         return false;
-    work->room = floor_of(work, room);
+    work->room = end_of_staging(work, room);
     work->limit = pim_larger(plan->hardware.memory_bytes, work->room);
     rank_branches(work);
-    return list_moves(work) && cut_moves(work);
+    return pim_pieces_cut(exchange, pim_larger(1, (work->limit - work->room) / SPLIT), &work->cut);
 }
 
 static bool finish(const struct pim_allspark_plan *plan, struct work *work)
 {
     struct pim_transport *transport = &work->exchange->transport;
     *transport = (struct pim_transport){.units = work->exchange->units, .steps = 3 * work->rounds + 2};
-    qsort(work->piece, work->pieces, sizeof *work->piece, compare_pieces); /* rounds are known now */
+    qsort(work->cut.piece, work->cut.count, sizeof *work->cut.piece,
+          compare_pieces); /* rounds are known now */
     if (!add_local(work) || !relay_pieces(work))
         return false;
     pim_transport_sort(transport);
@@ -543,15 +397,13 @@ enum pim_status pim_relay_make(const struct pim_allspark_plan *plan, struct pim_
     enum pim_status status = PIM_OK;
     bool made = begin(plan, &work, room);
     if (made) {
-        qsort(work.piece, work.pieces, sizeof *work.piece, compare_pieces);
-        while (work.pieces > 0 && work.piece[work.pieces - 1].needs == 0)
-            work.pieces--;
+        qsort(work.cut.piece, work.cut.count, sizeof *work.cut.piece, compare_pieces);
+        while (work.cut.count > 0 && work.cut.piece[work.cut.count - 1].needs == 0)
+            work.cut.count--;
         status = deal_rounds(&work, error);
         made = status != PIM_OK || finish(plan, &work);
     }
-    free(work.move);
-    free(work.need);
-    free(work.piece);
+    pim_pieces_terminate(&work.cut);
     free(work.rank);
     free(work.cursor);
     free(work.leaving);
