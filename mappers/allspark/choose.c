@@ -1,9 +1,9 @@
 /*
  * Which partitions each stage gets, and for how many temporal layers: section VI of the paper. The candidates
- * (candidates.c) make a scheduling problem, which is solved exactly or by an integer programme (schedule/),
+ * (candidates/) make a scheduling problem, which is solved exactly or by an integer programme (schedule/),
  * and the solution becomes the partitions of the plan.
  */
-#include "mappers/allspark/candidates.h"
+#include "mappers/allspark/candidates/candidates.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -57,14 +57,6 @@ uint64_t pim_emit_message(struct pim_emitter *emitter, struct pim_message_end en
     return pim_emit(emitter, instruction, after, PIM_NOTHING, PIM_NOTHING);
 }
 
-uint32_t pim_tile_unit(const struct pim_allspark_plan *plan, const struct pim_allspark_tile *tile,
-                       uint32_t ring, uint32_t column)
-{
-    uint32_t x = tile->x + (tile->turned ? ring : column);
-    uint32_t y = tile->y + (tile->turned ? column : ring);
-    return y * plan->hardware.width + x;
-}
-
 uint32_t pim_place_unit(const struct pim_emitter *emitter, uint32_t ring, uint32_t column)
 {
     return pim_tile_unit(emitter->plan, &emitter->part->layout.tiles[emitter->place.group], ring, column);

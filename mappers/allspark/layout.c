@@ -6,7 +6,7 @@
  * The paper's line 6 turns only the strip along the side on which the longer edge lies; so does this. (The
  * other strip is narrower than the shorter edge: nothing fits there, however it is turned.)
  */
-#include "mappers/allspark/allspark.h"
+#include "mappers/allspark/mapping.h"
 
 #include <stdlib.h>
 
@@ -59,4 +59,12 @@ bool pim_allspark_layout(uint32_t array_height, uint32_t array_width, uint32_t h
     else
         (void)structure(array_height, array_width, width, height, true, layout->tiles);
     return true;
+}
+
+uint32_t pim_tile_unit(const struct pim_allspark_plan *plan, const struct pim_allspark_tile *tile,
+                       uint32_t ring, uint32_t column)
+{
+    uint32_t x = tile->x + (tile->turned ? ring : column);
+    uint32_t y = tile->y + (tile->turned ? column : ring);
+    return y * plan->hardware.width + x;
 }

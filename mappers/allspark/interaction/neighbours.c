@@ -46,7 +46,7 @@ struct side {
 };
 
 /* What the exchanges of a stage have in common. */
-struct collection {
+struct gathering {
     struct pim_emitter *emitter;
     const struct pim_allspark_stage *stage;
     const struct pim_allspark_partition *shape;
@@ -58,7 +58,7 @@ struct collection {
 
 /* Key k that branch b makes has the number b * made_keys + k; branches go on from image to image. Lists the
    keys that branch b needs and does not have: in Twins all others, beginning behind it. */
-static void list_others(const struct collection *all, uint32_t b)
+static void list_others(const struct gathering *all, uint32_t b)
 {
     const struct pim_allspark_partition *part = all->shape;
     uint32_t inside = b % part->branches, image = b - inside, made = part->made_keys, count = 0;
@@ -72,7 +72,7 @@ static void list_others(const struct collection *all, uint32_t b)
 }
 
 /* The keys of branch b in the order of a partition. */
-static void list_keys(const struct collection *all, uint32_t b, const struct pim_allspark_partition *part)
+static void list_keys(const struct gathering *all, uint32_t b, const struct pim_allspark_partition *part)
 {
     uint32_t key = 0, own = 0;
     const uint32_t *other = all->others;
@@ -98,7 +98,7 @@ static uint32_t row_of(const struct pim_allspark_partition *part, uint32_t key)
 }
 
 /* Key `key` of region `to`, the part that column `column` of the source has. `which`: keys or values. */
-static bool add_key(const struct collection *all, struct pim_exchange *exchange, uint32_t to, uint32_t key,
+static bool add_key(const struct gathering *all, struct pim_exchange *exchange, uint32_t to, uint32_t key,
                     uint32_t column, unsigned which)
 {
     uint32_t source = all->keys[key], made = made_keys(all->shape);
@@ -117,7 +117,7 @@ static bool add_key(const struct collection *all, struct pim_exchange *exchange,
 }
 
 /* All that a region gets, and its zeros. */
-static bool add_region(const struct collection *all, struct pim_neighbour_layer *layer, uint32_t index)
+static bool add_region(const struct gathering *all, struct pim_neighbour_layer *layer, uint32_t index)
 {
     const struct side *side = &all->side[index];
     struct pim_region *region = &layer->exchange.region[index];
@@ -154,7 +154,7 @@ static void add_zeros(const struct pim_allspark_plan *plan, struct pim_neighbour
 }
 
 /* While keys and values come to a layer, the weights of the ring are dead, and all that lies behind. */
-static uint64_t room_of(const struct collection *all, uint32_t layer)
+static uint64_t room_of(const struct gathering *all, uint32_t layer)
 {
     const struct pim_allspark_stage *stage = all->stage;
     struct pim_workspace space;
@@ -165,7 +165,7 @@ static uint64_t room_of(const struct collection *all, uint32_t layer)
     return space.weights[0];
 }
 
-static enum pim_status make_layer(const struct collection *all, struct pim_neighbour_layer *layer,
+static enum pim_status make_layer(const struct gathering *all, struct pim_neighbour_layer *layer,
                                   uint32_t index, struct pim_error *error)
 {
     const struct pim_allspark_plan *plan = all->emitter->plan;
@@ -191,7 +191,7 @@ static enum pim_status make_layer(const struct collection *all, struct pim_neigh
     return PIM_OK;
 }
 
-static void fill_side(const struct collection *all, uint32_t branch)
+static void fill_side(const struct gathering *all, uint32_t branch)
 {
     const struct pim_allspark_stage *stage = all->stage;
     struct pim_workspace space;
@@ -223,7 +223,7 @@ static void fill_side(const struct collection *all, uint32_t branch)
 
 /* --- all layers --- */
 
-static bool make_collection(struct collection *all)
+static bool make_gathering(struct gathering *all)
 {
     const struct pim_allspark_stage *stage = all->stage;
     const struct pim_allspark_plan *plan = all->emitter->plan;
@@ -247,14 +247,14 @@ static bool make_collection(struct collection *all)
 void pim_neighbours_make(struct pim_emitter *emitter, struct pim_neighbours *neighbours)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
-    struct collection all = {.emitter = emitter, .stage = stage, .shape = &stage->partition[0]};
+    struct gathering all = {.emitter = emitter, .stage = stage, .shape = &stage->partition[0]};
     *neighbours = (struct pim_neighbours){0};
     /* While partitions are searched for, nothing is laid out yet. */
     if (!pim_stage_collects(all.shape) || !stage->slot_of || emitter->status != PIM_OK)
         return;
     neighbours->layer = calloc((size_t)stage->layers + 1, sizeof *neighbours->layer);
     neighbours->layers = neighbours->layer ? stage->layers : 0;
-    if (!neighbours->layer || !make_collection(&all))
+    if (!neighbours->layer || !make_gathering(&all))
         emitter->status = pim_exchange_no_memory(emitter->error);
     for (uint32_t i = 0; i < neighbours->layers && emitter->status == PIM_OK; i++)
         emitter->status = make_layer(&all, &neighbours->layer[i], i, emitter->error);

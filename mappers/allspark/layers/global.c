@@ -13,7 +13,7 @@
  * Which G: that with which the blocks of the stage alone are quickest, by the closed forms with rings of one
  * branch. Fixed schemes and given partitions have the single branch of the network, unless the plan says G.
  */
-#include "mappers/allspark/candidates.h"
+#include "mappers/allspark/candidates/candidates.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>

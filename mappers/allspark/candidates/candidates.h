@@ -1,6 +1,6 @@
 /* What a stage may choose from: partitions with their costs, as the scheduler takes them. */
-#ifndef PIMSIM_MAPPERS_ALLSPARK_CANDIDATES_H
-#define PIMSIM_MAPPERS_ALLSPARK_CANDIDATES_H
+#ifndef PIMSIM_MAPPERS_ALLSPARK_CANDIDATES_CANDIDATES_H
+#define PIMSIM_MAPPERS_ALLSPARK_CANDIDATES_CANDIDATES_H
 
 #include "mappers/allspark/emitter.h"
 
