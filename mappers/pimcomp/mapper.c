@@ -343,8 +343,8 @@ static enum pim_status lay_out(struct made *made, struct pim_error *error)
     struct pim_core_plan *plan = &made->plan;
     struct pim_arena *arena = &made->arena;
     if (choices->baseline != PIM_BASELINE_NONE)
-        return pim_core_baseline_layout((enum pim_core_baseline)choices->baseline, &plan->architecture,
-                                        &plan->network, &plan->partition, arena, &plan->layout, error);
+        return pim_core_baseline_layout((enum pim_core_baseline)choices->baseline, &plan->mapping, arena,
+                                        &plan->layout, error);
     if (choices->plan) {
         bool nothing_kept = false;
         enum pim_status status = pim_core_layout_read(choices->plan, &plan->mapping, arena, &plan->layout,
@@ -353,11 +353,9 @@ static enum pim_status lay_out(struct made *made, struct pim_error *error)
         return status;
     }
     if (choices->layout == LAYOUT_FIRST)
-        return pim_core_layout_first(&plan->architecture, &plan->network, &plan->partition, arena,
-                                     &plan->layout, error);
+        return pim_core_layout_first(&plan->mapping, arena, &plan->layout, error);
     if (choices->layout == LAYOUT_BALANCE)
-        return pim_core_layout_balance(&plan->architecture, &plan->network, &plan->partition, arena,
-                                       &plan->layout, error);
+        return pim_core_layout_balance(&plan->mapping, arena, &plan->layout, error);
     return search(made, error);
 }
 
@@ -367,8 +365,7 @@ static bool finds_no_room(struct made *made)
     struct pim_core_plan *plan = &made->plan;
     struct pim_error ignored = {0};
     struct pim_core_layout layout;
-    return pim_core_layout_first(&plan->architecture, &plan->network, &plan->partition, &made->arena, &layout,
-                                 &ignored) == PIM_BAD_INPUT;
+    return pim_core_layout_first(&plan->mapping, &made->arena, &layout, &ignored) == PIM_BAD_INPUT;
 }
 
 /* What is too large for the chip, says `why`, goes in segments; if it does not, both reasons are told. */

@@ -4,7 +4,6 @@
 #include "mappers/pimcomp/layout/chromosome.h"
 
 #include <string.h>
-#include <time.h>
 
 /* Streams of random numbers behind those of the generations. */
 enum { MUTATIONS_MOST = 4, REFINEMENT = 1 << 30 };
@@ -49,9 +48,8 @@ static enum pim_status make_chain(struct refinement *r, struct chain *chain, str
 
 static enum pim_status make(struct refinement *r, struct pim_arena *arena, struct pim_error *error)
 {
-    const struct pim_core_mapping *m = r->profiling->mapping;
-    enum pim_status status = pim_gene_space_make(m->architecture, m->network, m->partition, m->mode,
-                                                 r->options->max_layers_in_core, arena, &r->space, error);
+    enum pim_status status =
+        pim_gene_space_make(r->profiling->mapping, r->options->max_layers_in_core, arena, &r->space, error);
     if (status == PIM_OK)
         status = pim_gene_workshop_make(&r->space, arena, &r->workshop, error);
     if (status == PIM_OK)
@@ -197,17 +195,11 @@ static enum pim_status advance(struct refinement *r, struct pim_error *error)
 
 /* --- the whole --- */
 
-static double now(void)
-{
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static bool ends(const struct refinement *r)
 {
     const struct pim_refine_options *o = r->options;
-    return (o->stop && o->stop(o->context)) || (o->seconds > 0 && now() - r->begin >= o->seconds);
+    return (o->stop && o->stop(o->context)) ||
+           (o->seconds > 0 && pim_search_seconds() - r->begin >= o->seconds);
 }
 
 /* The better half of the chains goes on, by the best that they have; of equals the first. */
@@ -263,7 +255,7 @@ enum pim_status pim_core_refine(const struct pim_core_profile_options *profiling
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 1 << 20);
     struct refinement *r = PIM_ARENA_NEW(&scratch, struct refinement);
-    *r = (struct refinement){.profiling = profiling, .options = options, .begin = now()};
+    *r = (struct refinement){.profiling = profiling, .options = options, .begin = pim_search_seconds()};
     enum pim_status status = make(r, &scratch, error);
     if (status == PIM_OK && r->space.matrices != 0) {
         set_out(r, profile);

@@ -15,9 +15,7 @@ static enum pim_status find_starts(const struct pim_core_mapping *mapping,
 {
     static const struct {
         const char *name;
-        enum pim_status (*make)(const struct pim_core_architecture *, const struct pim_core_network *,
-                                const struct pim_core_partition *, struct pim_arena *,
-                                struct pim_core_layout *, struct pim_error *);
+        pim_core_layout_rule *make;
     } rules[] = {{"first", pim_core_layout_first},
                  {"balance", pim_core_layout_balance},
                  {"whole cores", pim_core_layout_whole_cores}};
@@ -25,12 +23,11 @@ static enum pim_status find_starts(const struct pim_core_mapping *mapping,
     for (unsigned i = 0; i < PIM_CORE_RULES; i++) {
         struct pim_error ignored = {0};
         searches->rule_name[searches->rules] = rules[i].name;
-        searches->rules += rules[i].make(mapping->architecture, mapping->network, mapping->partition, arena,
-                                         &searches->start[searches->rules], &ignored) == PIM_OK;
+        searches->rules +=
+            rules[i].make(mapping, arena, &searches->start[searches->rules], &ignored) == PIM_OK;
     }
-    enum pim_status status =
-        pim_core_layouts_even(mapping->architecture, mapping->network, mapping->partition, PIM_CORE_EVENS,
-                              arena, searches->start + searches->rules, &searches->evens, error);
+    enum pim_status status = pim_core_layouts_even(
+        mapping, PIM_CORE_EVENS, arena, searches->start + searches->rules, &searches->evens, error);
     searches->starts = searches->rules + searches->evens;
     assert(options->starts <= PIM_CORE_GIVEN_MOST);
     for (uint32_t i = 0; i < options->starts; i++)
@@ -59,8 +56,7 @@ static enum pim_status run_both(const struct pim_core_mapping *mapping,
         if (turn > 0 && searches->starts == 0)
             return PIM_OK;
         assert(searches->count < PIM_CORE_SEARCHES_MOST);
-        if (pim_core_layout_search(mapping->architecture, mapping->network, mapping->partition, mapping->mode,
-                                   &options, arena, &searches->found[searches->count].layout,
+        if (pim_core_layout_search(mapping, &options, arena, &searches->found[searches->count].layout,
                                    &searches->found[searches->count].result, error) != PIM_OK)
             return error->status;
         if (ended_early(&searches->found[searches->count++].result))

@@ -14,8 +14,8 @@ enum pim_status pim_core_segmented_rule(const struct pim_core_segment_problem *p
 {
     for (uint32_t s = 0; s < segments->count; s++) {
         struct pim_core_segment *segment = &segments->segment[s];
-        if (rule(problem->architecture, &segment->network, &segment->partition, arena, &segment->layout,
-                 error) != PIM_OK ||
+        const struct pim_core_mapping mapping = pim_core_segment_mapping(problem, segment);
+        if (rule(&mapping, arena, &segment->layout, error) != PIM_OK ||
             pim_core_segment_weigh(problem, segment, error) != PIM_OK)
             return pim_fail_in(error, "segment %u", (unsigned)s);
         segment->taken = name;
@@ -73,19 +73,14 @@ static enum pim_status search_one(const struct search *search, struct pim_core_s
     struct pim_core_profile_options profiling = *search->profiling;
     struct pim_core_layout searched;
     struct pim_core_profile *profile = PIM_ARENA_NEW(search->arena, struct pim_core_profile);
-    const struct pim_core_mapping mapping = {.architecture = problem->architecture,
-                                             .network = &segment->network,
-                                             .partition = &segment->partition,
-                                             .layout = &segment->layout,
-                                             .mode = problem->mode};
+    const struct pim_core_mapping mapping = pim_core_segment_mapping(problem, segment);
     if (!profile)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the layouts of a segment");
     options->starts = 1;
     options->start = &segment->layout;
     options->runners_up = search->timed ? search->timed - 1 : 0;
     profiling.mapping = &mapping;
-    if (pim_core_layout_search(problem->architecture, &segment->network, &segment->partition, problem->mode,
-                               options, search->arena, &searched, result, error) != PIM_OK)
+    if (pim_core_layout_search(&mapping, options, search->arena, &searched, result, error) != PIM_OK)
         return error->status;
     if (search->timed == 0)
         return take_better(problem, &searched, segment, error);

@@ -3,16 +3,13 @@
 #define PIMSIM_MAPPERS_PIMCOMP_SEGMENTED_H
 
 #include "mappers/pimcomp/closed_loop.h"
+#include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/segments/segments.h"
 
 /* Samples of a batch that nobody gave: writing is shared by so many. */
 enum { PIM_CORE_SEGMENT_SAMPLES = 8 };
 
 /* The same layout for all segments; PIM_BAD_INPUT where there is none. */
-typedef enum pim_status pim_core_layout_rule(const struct pim_core_architecture *,
-                                             const struct pim_core_network *,
-                                             const struct pim_core_partition *, struct pim_arena *,
-                                             struct pim_core_layout *, struct pim_error *);
 enum pim_status pim_core_segmented_rule(const struct pim_core_segment_problem *problem,
                                         pim_core_layout_rule *rule, const char *name, struct pim_arena *arena,
                                         struct pim_core_segments *segments, struct pim_error *error);

@@ -198,15 +198,15 @@ static void place_cores(struct pim_core_costs *costs)
                 }
 }
 
-enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *a,
-                                       const struct pim_core_network *network,
-                                       const struct pim_core_partition *partition, enum pim_core_mode mode,
-                                       struct pim_arena *arena, struct pim_core_costs *costs,
-                                       struct pim_error *error)
+enum pim_status pim_core_costs_prepare(const struct pim_core_mapping *mapping, struct pim_arena *arena,
+                                       struct pim_core_costs *costs, struct pim_error *error)
 {
+    const struct pim_core_architecture *a = mapping->architecture;
+    const struct pim_core_network *network = mapping->network;
+    const struct pim_core_partition *partition = mapping->partition;
     enum pim_status status = PIM_OK;
-    *costs =
-        (struct pim_core_costs){.architecture = a, .network = network, .partition = partition, .mode = mode};
+    *costs = (struct pim_core_costs){
+        .architecture = a, .network = network, .partition = partition, .mode = mapping->mode};
     costs->layer = PIM_ARENA_ARRAY(arena, struct pim_core_cost, network->count);
     costs->chip = PIM_ARENA_ARRAY(arena, uint32_t, a->cores);
     costs->walk = PIM_ARENA_ARRAY(arena, uint32_t, a->cores);
@@ -325,8 +325,7 @@ enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,
     struct gathering g;
     uint32_t cores = mapping->architecture->cores, next = 0;
     pim_arena_initialize(&arena, 0);
-    enum pim_status status = pim_core_costs_prepare(mapping->architecture, mapping->network,
-                                                    mapping->partition, mapping->mode, &arena, &costs, error);
+    enum pim_status status = pim_core_costs_prepare(mapping, &arena, &costs, error);
     if (status == PIM_OK)
         status = make_gathering(mapping, &costs, &arena, &g, error);
     if (status == PIM_OK)

@@ -102,11 +102,8 @@ struct pim_core_estimate {
 };
 
 /* Everything that does not depend on the layout; lives in `arena`. PIM_NO_MEMORY. */
-enum pim_status pim_core_costs_prepare(const struct pim_core_architecture *architecture,
-                                       const struct pim_core_network *network,
-                                       const struct pim_core_partition *partition, enum pim_core_mode mode,
-                                       struct pim_arena *arena, struct pim_core_costs *costs,
-                                       struct pim_error *error);
+enum pim_status pim_core_costs_prepare(const struct pim_core_mapping *mapping, struct pim_arena *arena,
+                                       struct pim_core_costs *costs, struct pim_error *error);
 
 /* Room for one evaluation; not shared between threads. */
 struct pim_core_evaluation {

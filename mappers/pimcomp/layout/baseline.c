@@ -38,14 +38,11 @@ enum pim_status pim_core_baseline_schedule(enum pim_core_baseline baseline, enum
 }
 
 enum pim_status pim_core_baseline_layout(enum pim_core_baseline baseline,
-                                         const struct pim_core_architecture *architecture,
-                                         const struct pim_core_network *network,
-                                         const struct pim_core_partition *partition, struct pim_arena *arena,
+                                         const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                          struct pim_core_layout *layout, struct pim_error *error)
 {
-    return baseline == PIM_BASELINE_POLYHEDRAL
-               ? pim_core_layout_whole_cores(architecture, network, partition, arena, layout, error)
-               : pim_core_layout_first(architecture, network, partition, arena, layout, error);
+    return baseline == PIM_BASELINE_POLYHEDRAL ? pim_core_layout_whole_cores(mapping, arena, layout, error)
+                                               : pim_core_layout_first(mapping, arena, layout, error);
 }
 
 /* Cores that one replica of a layer takes, its groups in their order; the place of each group, from core
@@ -81,12 +78,12 @@ static uint32_t slowest(const struct pim_core_network *network, const struct pim
     return found;
 }
 
-enum pim_status pim_core_layout_whole_cores(const struct pim_core_architecture *architecture,
-                                            const struct pim_core_network *network,
-                                            const struct pim_core_partition *partition,
-                                            struct pim_arena *arena, struct pim_core_layout *layout,
-                                            struct pim_error *error)
+enum pim_status pim_core_layout_whole_cores(const struct pim_core_mapping *mapping, struct pim_arena *arena,
+                                            struct pim_core_layout *layout, struct pim_error *error)
 {
+    const struct pim_core_architecture *architecture = mapping->architecture;
+    const struct pim_core_network *network = mapping->network;
+    const struct pim_core_partition *partition = mapping->partition;
     uint32_t *replicas = PIM_ARENA_ARRAY(arena, uint32_t, network->count);
     layout->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, network->count);
     if (!replicas || !layout->layer)
@@ -98,7 +95,7 @@ enum pim_status pim_core_layout_whole_cores(const struct pim_core_architecture *
         needed += pack(architecture, &partition->layer[i], 0, NULL);
     }
     if (needed > architecture->cores)
-        return pim_core_layout_first(architecture, network, partition, arena, layout, error);
+        return pim_core_layout_first(mapping, arena, layout, error);
     uint64_t left = architecture->cores - needed;
     for (;;) {
         uint32_t next = slowest(network, partition, replicas);

@@ -39,9 +39,7 @@ enum pim_status pim_core_baseline_schedule(enum pim_core_baseline baseline, enum
 
 /* Its layout; not of PIM_BASELINE_NONE. PIM_BAD_INPUT when the network does not fit. */
 enum pim_status pim_core_baseline_layout(enum pim_core_baseline baseline,
-                                         const struct pim_core_architecture *architecture,
-                                         const struct pim_core_network *network,
-                                         const struct pim_core_partition *partition, struct pim_arena *arena,
+                                         const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                          struct pim_core_layout *layout, struct pim_error *error);
 
 /*
@@ -50,10 +48,7 @@ enum pim_status pim_core_baseline_layout(enum pim_core_baseline baseline,
  * replica, until the cores that are left hold no more of it. When one replica of every layer needs more cores
  * than there are, layers share cores first fit, without further replicas.
  */
-enum pim_status pim_core_layout_whole_cores(const struct pim_core_architecture *architecture,
-                                            const struct pim_core_network *network,
-                                            const struct pim_core_partition *partition,
-                                            struct pim_arena *arena, struct pim_core_layout *layout,
-                                            struct pim_error *error);
+enum pim_status pim_core_layout_whole_cores(const struct pim_core_mapping *mapping, struct pim_arena *arena,
+                                            struct pim_core_layout *layout, struct pim_error *error);
 
 #endif

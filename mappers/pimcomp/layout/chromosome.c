@@ -10,12 +10,13 @@ static enum pim_status out_of_memory(struct pim_error *error, const struct pim_c
     return pim_fail(error, PIM_NO_MEMORY, "no memory for layouts of %" PRIu32 " cores", a->cores);
 }
 
-enum pim_status pim_gene_space_make(const struct pim_core_architecture *a,
-                                    const struct pim_core_network *network,
-                                    const struct pim_core_partition *partition, enum pim_core_mode mode,
-                                    uint32_t slots, struct pim_arena *arena, struct pim_gene_space *space,
+enum pim_status pim_gene_space_make(const struct pim_core_mapping *mapping, uint32_t slots,
+                                    struct pim_arena *arena, struct pim_gene_space *space,
                                     struct pim_error *error)
 {
+    const struct pim_core_architecture *a = mapping->architecture;
+    const struct pim_core_network *network = mapping->network;
+    const struct pim_core_partition *partition = mapping->partition;
     assert(slots >= 1 && slots <= PIM_GENES_MOST);
     *space = (struct pim_gene_space){.architecture = a,
                                      .network = network,
@@ -28,9 +29,8 @@ enum pim_status pim_gene_space_make(const struct pim_core_architecture *a,
     if (network->count > UINT32_MAX / PIM_GENE_LAYER)
         return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " layers: a gene can name %" PRIu32, network->count,
                         UINT32_MAX / PIM_GENE_LAYER);
-    enum pim_status status = pim_core_costs_prepare(a, network, partition, mode, arena, &space->costs, error);
-    if (status != PIM_OK)
-        return status;
+    if (pim_core_costs_prepare(mapping, arena, &space->costs, error) != PIM_OK)
+        return error->status;
     space->walk = space->costs.walk;
     for (uint32_t i = 0; i < network->count; i++) {
         const struct pim_core_partition_layer *layer = &partition->layer[i];

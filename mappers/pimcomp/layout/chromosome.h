@@ -59,10 +59,8 @@ struct pim_gene_workshop {
 
 /* PIM_NO_MEMORY; PIM_BAD_INPUT when a replica has more array groups than a gene can say. `slots` is at least
  * 1, at most PIM_GENES_MOST. */
-enum pim_status pim_gene_space_make(const struct pim_core_architecture *architecture,
-                                    const struct pim_core_network *network,
-                                    const struct pim_core_partition *partition, enum pim_core_mode mode,
-                                    uint32_t slots, struct pim_arena *arena, struct pim_gene_space *space,
+enum pim_status pim_gene_space_make(const struct pim_core_mapping *mapping, uint32_t slots,
+                                    struct pim_arena *arena, struct pim_gene_space *space,
                                     struct pim_error *error);
 enum pim_status pim_gene_workshop_make(const struct pim_gene_space *space, struct pim_arena *arena,
                                        struct pim_gene_workshop *workshop, struct pim_error *error);

@@ -136,23 +136,21 @@ static enum pim_status fill(struct packer *p, uint32_t most, struct pim_arena *a
     return PIM_OK;
 }
 
-enum pim_status pim_core_layouts_even(const struct pim_core_architecture *architecture,
-                                      const struct pim_core_network *network,
-                                      const struct pim_core_partition *partition, uint32_t most,
+enum pim_status pim_core_layouts_even(const struct pim_core_mapping *mapping, uint32_t most,
                                       struct pim_arena *arena, struct pim_core_layout *layout,
                                       uint32_t *count, struct pim_error *error)
 {
-    struct packer p = {.architecture = architecture,
-                       .network = network,
-                       .partition = partition,
-                       .vacant = PIM_ARENA_ARRAY(arena, uint32_t, architecture->cores),
-                       .ordered = PIM_ARENA_ARRAY(arena, uint32_t, network->count)};
+    struct packer p = {.architecture = mapping->architecture,
+                       .network = mapping->network,
+                       .partition = mapping->partition,
+                       .vacant = PIM_ARENA_ARRAY(arena, uint32_t, mapping->architecture->cores),
+                       .ordered = PIM_ARENA_ARRAY(arena, uint32_t, mapping->network->count)};
     *count = 0;
     if (!p.vacant || !p.ordered)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for layouts of %" PRIu32 " cores",
-                        architecture->cores);
-    for (uint32_t i = 0; i < network->count; i++)
-        if (partition->layer[i].groups != 0)
+                        p.architecture->cores);
+    for (uint32_t i = 0; i < p.network->count; i++)
+        if (p.partition->layer[i].groups != 0)
             p.ordered[p.layers++] = i;
     if (p.layers == 0)
         return PIM_OK;

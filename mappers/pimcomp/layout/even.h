@@ -13,9 +13,7 @@
  * Replicas are placed first fit, layers by falling size of their groups. None when not even one replica of
  * each layer finds room like this. PIM_NO_MEMORY.
  */
-enum pim_status pim_core_layouts_even(const struct pim_core_architecture *architecture,
-                                      const struct pim_core_network *network,
-                                      const struct pim_core_partition *partition, uint32_t most,
+enum pim_status pim_core_layouts_even(const struct pim_core_mapping *mapping, uint32_t most,
                                       struct pim_arena *arena, struct pim_core_layout *layout,
                                       uint32_t *count, struct pim_error *error);
 

@@ -365,9 +365,7 @@ static enum pim_status search_layout(struct search *search, struct pim_core_layo
     return pim_chromosome_layout(search->space, &search->best, search->arena, layout, error);
 }
 
-enum pim_status pim_core_layout_search(const struct pim_core_architecture *architecture,
-                                       const struct pim_core_network *network,
-                                       const struct pim_core_partition *partition, enum pim_core_mode mode,
+enum pim_status pim_core_layout_search(const struct pim_core_mapping *mapping,
                                        const struct pim_core_search_options *options, struct pim_arena *arena,
                                        struct pim_core_layout *layout, struct pim_core_search_result *result,
                                        struct pim_error *error)
@@ -388,22 +386,17 @@ enum pim_status pim_core_layout_search(const struct pim_core_architecture *archi
                               .exact = true,
                               .population = options->population,
                               .survivors = options->population / SURVIVORS_PART};
-    status = pim_gene_space_make(architecture, network, partition, mode, options->max_layers_in_core,
-                                 &scratch, &space, error);
+    status = pim_gene_space_make(mapping, options->max_layers_in_core, &scratch, &space, error);
     if (status == PIM_OK && space.matrices != 0)
         status = search_layout(search, layout, error);
     pim_arena_terminate(&scratch);
     if (status != PIM_OK || result->searched)
         return status;
-    status = pim_core_layout_first(architecture, network, partition, arena, layout, error);
-    if (status != PIM_OK)
-        return status;
-    const struct pim_core_mapping mapping = {.architecture = architecture,
-                                             .network = network,
-                                             .partition = partition,
-                                             .layout = layout,
-                                             .mode = mode};
-    status = pim_core_estimate_layout(&mapping, &result->first, error);
+    if (pim_core_layout_first(mapping, arena, layout, error) != PIM_OK)
+        return error->status;
+    struct pim_core_mapping found = *mapping;
+    found.layout = layout;
+    status = pim_core_estimate_layout(&found, &result->first, error);
     result->best = result->first;
     return status;
 }

@@ -69,9 +69,7 @@ bool pim_core_search_preset(const char *name, struct pim_core_search_options *op
  * Searches a layout, which then lives in `arena`. PIM_BAD_INPUT: options out of range, or no layout exists
  * (pim_core_layout_first says why); PIM_NO_MEMORY.
  */
-enum pim_status pim_core_layout_search(const struct pim_core_architecture *architecture,
-                                       const struct pim_core_network *network,
-                                       const struct pim_core_partition *partition, enum pim_core_mode mode,
+enum pim_status pim_core_layout_search(const struct pim_core_mapping *mapping,
                                        const struct pim_core_search_options *options, struct pim_arena *arena,
                                        struct pim_core_layout *layout, struct pim_core_search_result *result,
                                        struct pim_error *error);

@@ -120,12 +120,10 @@ static enum pim_status place_first(struct packer *p, struct pim_core_layout *lay
     return placed ? PIM_OK : place_by_size(p, layout, error);
 }
 
-enum pim_status pim_core_layout_first(const struct pim_core_architecture *architecture,
-                                      const struct pim_core_network *network,
-                                      const struct pim_core_partition *partition, struct pim_arena *arena,
+enum pim_status pim_core_layout_first(const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                       struct pim_core_layout *layout, struct pim_error *error)
 {
-    struct packer packer = {architecture, network, partition, arena, NULL};
+    struct packer packer = {mapping->architecture, mapping->network, mapping->partition, arena, NULL};
     return place_first(&packer, layout, error);
 }
 
@@ -161,12 +159,12 @@ static enum pim_status grow(struct packer *p, struct pim_core_layout_layer *laye
     return PIM_OK;
 }
 
-enum pim_status pim_core_layout_balance(const struct pim_core_architecture *architecture,
-                                        const struct pim_core_network *network,
-                                        const struct pim_core_partition *partition, struct pim_arena *arena,
+enum pim_status pim_core_layout_balance(const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                         struct pim_core_layout *layout, struct pim_error *error)
 {
-    struct packer p = {architecture, network, partition, arena, NULL};
+    const struct pim_core_network *network = mapping->network;
+    const struct pim_core_partition *partition = mapping->partition;
+    struct packer p = {mapping->architecture, network, partition, arena, NULL};
     enum pim_status status = place_first(&p, layout, error);
     bool *grows = PIM_ARENA_ARRAY(arena, bool, network->count);
     if (status != PIM_OK)
@@ -175,7 +173,8 @@ enum pim_status pim_core_layout_balance(const struct pim_core_architecture *arch
         return pim_fail(error, PIM_NO_MEMORY, "no memory to balance %" PRIu32 " layers", network->count);
     for (uint32_t i = 0; i < network->count; i++)
         grows[i] = partition->layer[i].groups != 0 && network->layer[i].windows > 1;
-    uint64_t spare = ((uint64_t)architecture->cores * architecture->arrays - partition->arrays) / 2, used = 0;
+    uint64_t spare = ((uint64_t)p.architecture->cores * p.architecture->arrays - partition->arrays) / 2,
+             used = 0;
     for (uint32_t i; (i = most_loaded(&p, layout, grows)) != PIM_NONE;) {
         bool placed = false;
         if (used + partition->layer[i].arrays > spare)

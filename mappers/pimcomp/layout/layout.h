@@ -9,14 +9,16 @@
 
 #include "mappers/pimcomp/representation/pimcomp.h"
 
+/* Fills the layout of a mapping, which is not looked at before; it then lives in `arena`. */
+typedef enum pim_status pim_core_layout_rule(const struct pim_core_mapping *mapping, struct pim_arena *arena,
+                                             struct pim_core_layout *layout, struct pim_error *error);
+
 /*
  * One replica of every layer, groups in the order of layers first fit into cores from core 0 on. When that
  * fails for its fragments, groups are placed in order of falling size. PIM_BAD_INPUT says how many arrays
  * found no room.
  */
-enum pim_status pim_core_layout_first(const struct pim_core_architecture *architecture,
-                                      const struct pim_core_network *network,
-                                      const struct pim_core_partition *partition, struct pim_arena *arena,
+enum pim_status pim_core_layout_first(const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                       struct pim_core_layout *layout, struct pim_error *error);
 
 /*
@@ -24,9 +26,7 @@ enum pim_status pim_core_layout_first(const struct pim_core_architecture *archit
  * with the most windows for each replica, until half of the arrays that one replica of each leaves are used
  * or the layer's next replica finds no room. Fully connected layers (one window) keep one.
  */
-enum pim_status pim_core_layout_balance(const struct pim_core_architecture *architecture,
-                                        const struct pim_core_network *network,
-                                        const struct pim_core_partition *partition, struct pim_arena *arena,
+enum pim_status pim_core_layout_balance(const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                         struct pim_core_layout *layout, struct pim_error *error);
 
 /* PIM_INTERNAL names the layer or the core that breaks invariant 3 or 4. */

@@ -11,8 +11,8 @@ enum { POSITIONS_MOST = 80 };
 
 /* --- one segment --- */
 
-static struct pim_core_mapping mapping_of(const struct pim_core_segment_problem *problem,
-                                          const struct pim_core_segment *segment)
+struct pim_core_mapping pim_core_segment_mapping(const struct pim_core_segment_problem *problem,
+                                                 const struct pim_core_segment *segment)
 {
     return (struct pim_core_mapping){.architecture = problem->architecture,
                                      .network = &segment->network,
@@ -62,7 +62,7 @@ uint64_t pim_core_segment_rounds(const struct pim_core_segment_problem *problem,
 enum pim_status pim_core_segment_weigh(const struct pim_core_segment_problem *problem,
                                        struct pim_core_segment *segment, struct pim_error *error)
 {
-    const struct pim_core_mapping mapping = mapping_of(problem, segment);
+    const struct pim_core_mapping mapping = pim_core_segment_mapping(problem, segment);
     struct pim_core_estimate estimate;
     if (pim_core_estimate_layout(&mapping, &estimate, error) != PIM_OK)
         return error->status;
@@ -94,17 +94,16 @@ enum pim_status pim_core_segment_make(const struct pim_core_segment_problem *pro
 {
     struct pim_core_segment balanced;
     struct pim_error ignored = {0};
+    const struct pim_core_mapping mapping = pim_core_segment_mapping(problem, segment);
     if (pim_core_segment_slice(problem->network, begin, end, arena, segment, error) != PIM_OK ||
         partition(problem, arena, segment, error) != PIM_OK ||
-        pim_core_layout_first(problem->architecture, &segment->network, &segment->partition, arena,
-                              &segment->layout, error) != PIM_OK ||
+        pim_core_layout_first(&mapping, arena, &segment->layout, error) != PIM_OK ||
         pim_core_segment_weigh(problem, segment, error) != PIM_OK)
         return error->status;
     segment->taken = "first";
     balanced = *segment;
     balanced.taken = "balance";
-    if (pim_core_layout_balance(problem->architecture, &segment->network, &segment->partition, arena,
-                                &balanced.layout, &ignored) == PIM_OK &&
+    if (pim_core_layout_balance(&mapping, arena, &balanced.layout, &ignored) == PIM_OK &&
         pim_core_segment_weigh(problem, &balanced, &ignored) == PIM_OK && balanced.cycles < segment->cycles)
         *segment = balanced;
     return PIM_OK;

@@ -227,14 +227,10 @@ static void take_results(struct run *run, const struct pim_core_memory_map *map,
 static enum pim_status schedule_segment(struct run *run, const struct pim_core_schedule_options *options)
 {
     const struct pim_core_segment *segment = run->segment;
-    const struct pim_core_mapping mapping = {.architecture = run->problem->architecture,
-                                             .network = &segment->network,
-                                             .partition = &segment->partition,
-                                             .layout = &segment->layout,
-                                             .mode = run->problem->mode,
-                                             .first_group = run->first_group,
-                                             .origin = segment->origin,
-                                             .set = run->number + 1};
+    struct pim_core_mapping mapping = pim_core_segment_mapping(run->problem, segment);
+    mapping.first_group = run->first_group;
+    mapping.origin = segment->origin;
+    mapping.set = run->number + 1;
     struct pim_core_place *place = PIM_ARENA_ARRAY(run->arena, struct pim_core_place, segment->network.count);
     if (!place)
         return pim_fail(run->error, PIM_NO_MEMORY, "no memory for the maps of a segment");

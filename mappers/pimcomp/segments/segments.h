@@ -59,6 +59,10 @@ enum pim_status pim_core_segment_slice(const struct pim_core_network *network, u
                                        struct pim_arena *arena, struct pim_core_segment *segment,
                                        struct pim_error *error);
 
+/* A segment as what it is to the stages. */
+struct pim_core_mapping pim_core_segment_mapping(const struct pim_core_segment_problem *problem,
+                                                 const struct pim_core_segment *segment);
+
 /* A segment with partition and the better of the layouts `first` and `balance` for all samples.
  * PIM_BAD_INPUT: it does not fit. */
 enum pim_status pim_core_segment_make(const struct pim_core_segment_problem *problem, uint32_t begin,

@@ -49,12 +49,14 @@ static enum pim_status find_room(const struct pim_core_layer *layer,
     const struct pim_core_network network = {.name = layer->name, .count = 1, .layer = &alone};
     struct pim_core_partition partition;
     struct pim_core_layout layout;
+    const struct pim_core_mapping mapping = {
+        .architecture = problem->architecture, .network = &network, .partition = &partition};
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 1 << 16);
     enum pim_status status = pim_core_partition_make(&network, problem->architecture, problem->mode, forced,
                                                      &scratch, &partition, error);
     if (status == PIM_OK)
-        status = pim_core_layout_first(problem->architecture, &network, &partition, &scratch, &layout, error);
+        status = pim_core_layout_first(&mapping, &scratch, &layout, error);
     pim_arena_terminate(&scratch);
     return status;
 }

@@ -129,7 +129,7 @@ void core_case_lower(struct core_case *c)
 }
 
 void core_case_map(struct core_case *c, enum pim_core_mode mode, enum pim_unfolding unfolding,
-                   core_case_layouter *lay)
+                   pim_core_layout_rule *lay)
 {
     struct pim_error error;
     enum pim_unfolding *forced = PIM_ARENA_ARRAY(&c->arena, enum pim_unfolding, c->network.count);
@@ -147,8 +147,7 @@ void core_case_map(struct core_case *c, enum pim_core_mode mode, enum pim_unfold
                                            .mode = mode};
     if (!lay)
         return;
-    ck_assert_msg(lay(&c->architecture, &c->network, &c->partition, &c->arena, &c->layout, &error) == PIM_OK,
-                  "%s", error.text);
+    ck_assert_msg(lay(&c->mapping, &c->arena, &c->layout, &error) == PIM_OK, "%s", error.text);
     ck_assert_msg(pim_core_layout_check(&c->mapping, &error) == PIM_OK, "%s", error.text);
 }
 

@@ -47,11 +47,8 @@ uint32_t core_case_activation(struct core_case *c, const char *name, uint32_t in
 void core_case_lower(struct core_case *c);
 
 /* Partitions, all layers by `unfolding` (PIM_UNFOLDINGS: greedy), and lays out by `lay` (NULL: not). */
-typedef enum pim_status core_case_layouter(const struct pim_core_architecture *,
-                                           const struct pim_core_network *, const struct pim_core_partition *,
-                                           struct pim_arena *, struct pim_core_layout *, struct pim_error *);
 void core_case_map(struct core_case *c, enum pim_core_mode mode, enum pim_unfolding unfolding,
-                   core_case_layouter *lay);
+                   pim_core_layout_rule *lay);
 
 /* MVMs of one inference. */
 uint64_t core_case_mvms(const struct core_case *c);

@@ -54,9 +54,7 @@ START_TEST(gaps_that_do_not_hold_a_group_are_reported)
     (void)core_case_convolution(&c, "a", x, 32, 2, 1, 0); /* 4 groups of 2 arrays in three cores of 3 */
     core_case_lower(&c);
     core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDING_IKK_O_1, NULL);
-    ck_assert_int_eq(
-        pim_core_layout_first(&c.architecture, &c.network, &c.partition, &c.arena, &c.layout, &error),
-        PIM_BAD_INPUT);
+    ck_assert_int_eq(pim_core_layout_first(&c.mapping, &c.arena, &c.layout, &error), PIM_BAD_INPUT);
     ck_assert_msg(strstr(error.text, "2 arrays of groups find no room; 4 cores would do"), "%s", error.text);
     core_case_end(&c);
 }
@@ -80,9 +78,8 @@ START_TEST(the_least_cores_hold_the_network_and_one_less_do_not)
     ck_assert_uint_eq(least, 7); /* 5 of 3, two with 1 beside them; 2 + 2 and 2 */
     for (uint32_t less = 0; less < 2; less++) {
         c.architecture.cores = least - less;
-        ck_assert_int_eq(
-            pim_core_layout_first(&c.architecture, &c.network, &c.partition, &c.arena, &c.layout, &error),
-            less ? PIM_BAD_INPUT : PIM_OK);
+        ck_assert_int_eq(pim_core_layout_first(&c.mapping, &c.arena, &c.layout, &error),
+                         less ? PIM_BAD_INPUT : PIM_OK);
     }
     core_case_end(&c);
 }

@@ -68,9 +68,7 @@ static void begin(struct ranking *r, const struct set *set)
     core_case_network(&r->c, set->network, set->sets);
     core_case_map(&r->c, mode, PIM_UNFOLDINGS, NULL);
     struct pim_arena *arena = &r->c.arena;
-    check(pim_gene_space_make(&r->c.architecture, &r->c.network, &r->c.partition, mode, 32, arena, &r->space,
-                              &error),
-          &error);
+    check(pim_gene_space_make(&r->c.mapping, 32, arena, &r->space, &error), &error);
     check(pim_gene_workshop_make(&r->space, arena, &r->workshop, &error), &error);
     check(pim_chromosome_make(&r->space, arena, &r->x, &error), &error);
     check(pim_chromosome_make(&r->space, arena, &r->y, &error), &error);

@@ -125,9 +125,7 @@ START_TEST(mutations_are_legal)
     enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
     small_case(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
-    ck_assert_int_eq(
-        pim_gene_space_make(&c.architecture, &c.network, &c.partition, mode, 4, &c.arena, &space, &error),
-        PIM_OK);
+    ck_assert_int_eq(pim_gene_space_make(&c.mapping, 4, &c.arena, &space, &error), PIM_OK);
     ck_assert_int_eq(pim_gene_workshop_make(&space, &c.arena, &workshop, &error), PIM_OK);
     ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &x, &error), PIM_OK);
     ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &y, &error), PIM_OK);
@@ -156,8 +154,7 @@ START_TEST(mutations_are_legal)
 }
 END_TEST
 
-static struct pim_core_search_result search(struct core_case *c, enum pim_core_mode mode, unsigned threads,
-                                            uint64_t seed)
+static struct pim_core_search_result search(struct core_case *c, unsigned threads, uint64_t seed)
 {
     struct pim_core_search_options options;
     struct pim_core_search_result result;
@@ -166,8 +163,8 @@ static struct pim_core_search_result search(struct core_case *c, enum pim_core_m
     options.generations = 60;
     options.threads = threads;
     options.seed = seed;
-    ck_assert_msg(pim_core_layout_search(&c->architecture, &c->network, &c->partition, mode, &options,
-                                         &c->arena, &c->layout, &result, &error) == PIM_OK,
+    ck_assert_msg(pim_core_layout_search(&c->mapping, &options, &c->arena, &c->layout, &result, &error) ==
+                      PIM_OK,
                   "%s", error.text);
     ck_assert_msg(pim_core_layout_check(&c->mapping, &error) == PIM_OK, "%s", error.text);
     ck_assert(result.searched);
@@ -185,15 +182,14 @@ START_TEST(starts_are_in_the_population)
     enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
     small_case(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
-    (void)search(&c, mode, 1, 5);
+    (void)search(&c, 1, 5);
     start = c.layout;
     uint64_t found = estimate(&c).cycles;
     ck_assert(pim_core_search_preset("fast", &options));
     options.generations = 1;
     options.starts = 1;
     options.start = &start;
-    ck_assert_int_eq(pim_core_layout_search(&c.architecture, &c.network, &c.partition, mode, &options,
-                                            &c.arena, &c.layout, &result, &error),
+    ck_assert_int_eq(pim_core_layout_search(&c.mapping, &options, &c.arena, &c.layout, &result, &error),
                      PIM_OK);
     ck_assert_uint_eq(result.first.cycles, found);
     ck_assert_uint_le(estimate(&c).cycles, found);
@@ -219,17 +215,17 @@ START_TEST(search_gains_and_does_not_depend_on_threads)
     struct core_case c;
     small_case(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
-    struct pim_core_search_result one = search(&c, mode, 1, 3);
+    struct pim_core_search_result one = search(&c, 1, 3);
     struct pim_core_layout first = c.layout;
     ck_assert_uint_lt(2 * one.best.cycles, one.first.cycles);
     ck_assert_uint_eq(estimate(&c).cycles, one.best.cycles);
     for (unsigned threads = 2; threads <= 5; threads += 3) {
-        struct pim_core_search_result more = search(&c, mode, threads, 3);
+        struct pim_core_search_result more = search(&c, threads, 3);
         ck_assert_uint_eq(more.best.cycles, one.best.cycles);
         ck_assert_uint_eq(more.generations, one.generations);
         ck_assert(same_layout(&c, &first, &c.layout));
     }
-    (void)search(&c, mode, 1, 4);
+    (void)search(&c, 1, 4);
     ck_assert(!same_layout(&c, &first, &c.layout));
     core_case_end(&c);
 }
@@ -242,7 +238,7 @@ START_TEST(search_is_better_than_balance)
     small_case(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, pim_core_layout_balance);
     uint64_t balance = estimate(&c).cycles;
-    ck_assert_uint_lt(search(&c, mode, 1, 1).best.cycles, balance);
+    ck_assert_uint_lt(search(&c, 1, 1).best.cycles, balance);
     core_case_end(&c);
 }
 END_TEST
@@ -298,9 +294,7 @@ START_TEST(even_layouts_have_the_fewest_steps)
     uint64_t before = 0, arrays = 0;
     small_case(&c);
     core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, NULL);
-    ck_assert_int_eq(pim_core_layouts_even(&c.architecture, &c.network, &c.partition, MOST, &c.arena, layout,
-                                           &count, &error),
-                     PIM_OK);
+    ck_assert_int_eq(pim_core_layouts_even(&c.mapping, MOST, &c.arena, layout, &count, &error), PIM_OK);
     ck_assert_uint_eq(count, MOST);
     for (uint32_t n = 0; n < count; n++) {
         uint64_t steps = 0;
@@ -334,9 +328,7 @@ START_TEST(even_layouts_that_find_no_room)
     small_case(&c);
     core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, NULL);
     c.architecture.cores = 1; /* of 12 arrays */
-    ck_assert_int_eq(pim_core_layouts_even(&c.architecture, &c.network, &c.partition, 1, &c.arena, &layout,
-                                           &count, &error),
-                     PIM_OK);
+    ck_assert_int_eq(pim_core_layouts_even(&c.mapping, 1, &c.arena, &layout, &count, &error), PIM_OK);
     ck_assert_uint_eq(count, 0);
     core_case_end(&c);
 }
@@ -409,8 +401,7 @@ START_TEST(options_are_checked)
     ck_assert_uint_eq(options.population, 200);
     ck_assert_uint_eq(options.generations, 1000);
     options.population = 4;
-    ck_assert_int_eq(pim_core_layout_search(&c.architecture, &c.network, &c.partition, PIM_CORE_LOW_LATENCY,
-                                            &options, &c.arena, &c.layout, &result, &error),
+    ck_assert_int_eq(pim_core_layout_search(&c.mapping, &options, &c.arena, &c.layout, &result, &error),
                      PIM_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "population of 4"));
     core_case_end(&c);

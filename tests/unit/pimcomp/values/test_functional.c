@@ -144,13 +144,10 @@ static bool lay_out(struct mapped *m, const struct setup *s, struct pim_random *
     if (s->lay == LAY_RANDOM)
         return lay_at_random(m, random);
     if (s->lay == LAY_WHOLE_CORES)
-        return pim_core_layout_whole_cores(&m->architecture, &m->network, &m->partition, &m->arena,
-                                           &m->layout, &m->error) == PIM_OK;
+        return pim_core_layout_whole_cores(&m->mapping, &m->arena, &m->layout, &m->error) == PIM_OK;
     enum pim_status status = s->lay == LAY_FIRST
-                                 ? pim_core_layout_first(&m->architecture, &m->network, &m->partition,
-                                                         &m->arena, &m->layout, &m->error)
-                                 : pim_core_layout_balance(&m->architecture, &m->network, &m->partition,
-                                                           &m->arena, &m->layout, &m->error);
+                                 ? pim_core_layout_first(&m->mapping, &m->arena, &m->layout, &m->error)
+                                 : pim_core_layout_balance(&m->mapping, &m->arena, &m->layout, &m->error);
     return status == PIM_OK;
 }
 
@@ -168,16 +165,16 @@ static bool map_network(struct mapped *m, const struct net *net, const struct se
         forced[i] = s->unfolding < PIM_UNFOLDINGS
                         ? (enum pim_unfolding)s->unfolding
                         : (enum pim_unfolding)pim_random_below(&random, PIM_UNFOLDINGS);
-    if (pim_core_partition_make(&m->network, &m->architecture, s->mode,
-                                s->unfolding == PIM_UNFOLDINGS ? NULL : forced, &m->arena, &m->partition,
-                                &m->error) != PIM_OK ||
-        !lay_out(m, s, &random))
-        return false;
     m->mapping = (struct pim_core_mapping){.architecture = &m->architecture,
                                            .network = &m->network,
                                            .partition = &m->partition,
                                            .layout = &m->layout,
                                            .mode = s->mode};
+    if (pim_core_partition_make(&m->network, &m->architecture, s->mode,
+                                s->unfolding == PIM_UNFOLDINGS ? NULL : forced, &m->arena, &m->partition,
+                                &m->error) != PIM_OK ||
+        !lay_out(m, s, &random))
+        return false;
     return true;
 }
 

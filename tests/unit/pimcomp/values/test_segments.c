@@ -331,9 +331,10 @@ START_TEST(costs_by_hand)
         ck_assert_uint_eq(segment.cycles,
                           segment.write_cycles + (i & 1 ? 1 : 5 + 3 - 1) * segment.round_cycles);
         other = segment;
+        const struct pim_core_mapping mapping = pim_core_segment_mapping(&problem, &segment);
         for (int rule = 0; rule < 2; rule++) {
-            ck_assert_int_eq((rule ? pim_core_layout_first : pim_core_layout_balance)(
-                                 &a, &segment.network, &segment.partition, &arena, &other.layout, &error),
+            ck_assert_int_eq((rule ? pim_core_layout_first : pim_core_layout_balance)(&mapping, &arena,
+                                                                                      &other.layout, &error),
                              PIM_OK);
             ck_assert_int_eq(pim_core_segment_weigh(&problem, &other, &error), PIM_OK);
             ck_assert_uint_le(segment.cycles, other.cycles);
