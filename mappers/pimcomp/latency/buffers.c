@@ -155,9 +155,7 @@ static bool has_padding(const struct pim_ll_layer *layer)
     uint32_t tasks[2] = {layer->task_height, layer->task_width};
     uint32_t in[2] = {layer->in_height, layer->in_width};
     for (int axis = 0; axis < 2; axis++) {
-        int64_t last = (int64_t)(tasks[axis] - 1) * sliding->stride[axis] - sliding->pad_before[axis] +
-                       (int64_t)(sliding->kernel[axis] - 1) * sliding->dilation[axis];
-        if (sliding->pad_before[axis] > 0 || last >= in[axis])
+        if (sliding->pad_before[axis] > 0 || pim_sliding_last(sliding, axis, tasks[axis] - 1) >= in[axis])
             return true;
     }
     return false;

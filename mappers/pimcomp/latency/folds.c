@@ -19,21 +19,14 @@ static bool window_of_fold(const struct pim_ll_layer *layer, uint32_t vector, ui
 {
     const struct pim_sliding *sliding = &layer->window;
     assert(sliding->stride[0] > 0 && sliding->stride[1] > 0 && layer->task_width > 0);
-    uint32_t across = layer->pixel_tasks ? sliding->kernel[1] : 1;
-    int64_t y = (int64_t)(vector / layer->task_width) + sliding->pad_before[0] -
-                (int64_t)(fold / across) * sliding->dilation[0];
-    if (y < 0 || y % sliding->stride[0] != 0 || y / sliding->stride[0] >= layer->core_layer->height)
+    uint32_t across = layer->pixel_tasks ? sliding->kernel[1] : 1, width = layer->core_layer->width, y,
+             x = vector % layer->task_width;
+    if (!pim_sliding_window(sliding, 0, vector / layer->task_width, fold / across, layer->core_layer->height,
+                            &y) ||
+        (layer->pixel_tasks && !pim_sliding_window(sliding, 1, x, fold % across, width, &x)) || x < begin ||
+        x >= end)
         return false;
-    int64_t x = vector % layer->task_width;
-    if (layer->pixel_tasks) {
-        x += sliding->pad_before[1] - (int64_t)(fold % across) * sliding->dilation[1];
-        if (x < 0 || x % sliding->stride[1] != 0)
-            return false;
-        x /= sliding->stride[1];
-    }
-    if (x < begin || x >= end)
-        return false;
-    *window = (uint32_t)(y / sliding->stride[0]) * layer->core_layer->width + (uint32_t)x;
+    *window = y * width + x;
     return true;
 }
 
@@ -75,8 +68,7 @@ static uint32_t vectors_of(const struct pim_ll_layer *layer, uint32_t window)
     uint32_t in[2] = {layer->in_height, layer->in_width};
     for (int axis = 0; axis < 2; axis++)
         for (uint32_t k = 0; k < sliding->kernel[axis]; k++) {
-            int64_t place = (int64_t)at[axis] * sliding->stride[axis] - sliding->pad_before[axis] +
-                            (int64_t)k * sliding->dilation[axis];
+            int64_t place = pim_sliding_input(sliding, axis, at[axis], k);
             inside[axis] += place >= 0 && place < in[axis];
         }
     return layer->pixel_tasks ? inside[0] * inside[1] : inside[0];

@@ -30,15 +30,13 @@ static uint64_t input_prefix(const struct pim_ll_layer *layer, uint32_t window, 
     int64_t at[2] = {window / width, window % width};
     int64_t size[2] = {layer->in_height, layer->in_width};
     for (int axis = 0; axis < 2; axis++) {
-        reach[axis] = at[axis] * sliding->stride[axis] - sliding->pad_before[axis] +
-                      (int64_t)(sliding->kernel[axis] - 1) * sliding->dilation[axis];
+        reach[axis] = pim_sliding_last(sliding, axis, at[axis]);
         if (reach[axis] >= size[axis])
             reach[axis] = size[axis] - 1;
     }
     int64_t prefix = reach[0] >= 0 && reach[1] >= 0 ? reach[0] * size[1] + reach[1] + 1 : 0;
     if (at[0] > 0) { /* rows of windows before this one read to the end of theirs */
-        int64_t above = (at[0] - 1) * sliding->stride[0] - sliding->pad_before[0] +
-                        (int64_t)(sliding->kernel[0] - 1) * sliding->dilation[0] + 1;
+        int64_t above = pim_sliding_last(sliding, 0, at[0] - 1) + 1;
         above = (above < 0 ? 0 : above > size[0] ? size[0] : above) * size[1];
         prefix = above > prefix ? above : prefix;
     }

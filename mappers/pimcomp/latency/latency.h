@@ -31,6 +31,7 @@
 #include "mappers/emit/local_heap.h"
 #include "mappers/pimcomp/kernels/emitter.h"
 #include "mappers/pimcomp/kernels/moves.h"
+#include "mappers/pimcomp/kernels/sliding.h"
 #include "mappers/pimcomp/latency/pixels.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 
@@ -294,12 +295,9 @@ static inline bool pim_ll_input_pixel(const struct pim_ll_layer *layer, uint32_t
         *pixel = table->pixel[(size_t)task * layer->positions + position];
         return *pixel != PIM_NONE;
     }
-    const struct pim_sliding *sliding = &layer->task;
-    uint32_t width = layer->task_width, kernel_width = sliding->kernel[1];
-    int64_t y = (int64_t)(task / width) * sliding->stride[0] - sliding->pad_before[0] +
-                (int64_t)(position / kernel_width) * sliding->dilation[0];
-    int64_t x = (int64_t)(task % width) * sliding->stride[1] - sliding->pad_before[1] +
-                (int64_t)(position % kernel_width) * sliding->dilation[1];
+    uint32_t columns = layer->task.kernel[1];
+    int64_t y = pim_sliding_input(&layer->task, 0, task / layer->task_width, position / columns);
+    int64_t x = pim_sliding_input(&layer->task, 1, task % layer->task_width, position % columns);
     if (y < 0 || x < 0 || y >= layer->in_height || x >= layer->in_width)
         return false;
     *pixel = (uint32_t)y * layer->in_width + (uint32_t)x;

@@ -18,18 +18,14 @@ void *pim_ll_grow(struct pim_ll *ll, void *items, size_t *room, size_t needed, s
 static bool task_at(const struct pim_ll_layer *layer, uint32_t pixel, uint32_t position, uint32_t *task)
 {
     const struct pim_sliding *sliding = &layer->task;
+    uint32_t y, x;
     assert(layer->in_width > 0 && sliding->stride[0] > 0 && sliding->stride[1] > 0);
-    int64_t y = (int64_t)(pixel / layer->in_width) + sliding->pad_before[0] -
-                (int64_t)(position / sliding->kernel[1]) * sliding->dilation[0];
-    int64_t x = (int64_t)(pixel % layer->in_width) + sliding->pad_before[1] -
-                (int64_t)(position % sliding->kernel[1]) * sliding->dilation[1];
-    if (y < 0 || x < 0 || y % sliding->stride[0] != 0 || x % sliding->stride[1] != 0)
+    if (!pim_sliding_window(sliding, 0, pixel / layer->in_width, position / sliding->kernel[1],
+                            layer->task_height, &y) ||
+        !pim_sliding_window(sliding, 1, pixel % layer->in_width, position % sliding->kernel[1],
+                            layer->task_width, &x))
         return false;
-    y /= sliding->stride[0];
-    x /= sliding->stride[1];
-    if (y >= layer->task_height || x >= layer->task_width)
-        return false;
-    *task = (uint32_t)y * layer->task_width + (uint32_t)x;
+    *task = y * layer->task_width + x;
     return true;
 }
 

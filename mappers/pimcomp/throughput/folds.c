@@ -11,6 +11,7 @@
  *
  * Invariant: an input that no window reads is not multiplied.
  */
+#include "mappers/pimcomp/kernels/sliding.h"
 #include "mappers/pimcomp/throughput/round.h"
 #include "sim/integer.h"
 
@@ -45,12 +46,7 @@ void pim_round_find_folds(struct pim_round_schedule *schedule, uint32_t index)
 static bool output_of(const struct pim_core_layer *layer, int axis, uint32_t input, uint32_t tap,
                       uint32_t *output)
 {
-    const struct pim_sliding *s = &layer->sliding;
-    int64_t at = (int64_t)input + s->pad_before[axis] - (int64_t)tap * s->dilation[axis];
-    if (at < 0 || at % s->stride[axis])
-        return false;
-    *output = (uint32_t)(at / s->stride[axis]);
-    return at / s->stride[axis] < (axis ? layer->width : layer->height);
+    return pim_sliding_window(&layer->sliding, axis, input, tap, axis ? layer->width : layer->height, output);
 }
 
 static bool is_read(const struct pim_core_layer *layer, int axis, uint32_t input)
@@ -71,26 +67,26 @@ bool pim_round_fold_useful(const struct pim_round_schedule *schedule, uint32_t i
            (!folds->pixels || is_read(layer, 1, input % folds->across));
 }
 
+/* The row of the input that is nearest to one which may lie beyond it. */
+static uint32_t nearest_row(const struct pim_core_layer *layer, int64_t row)
+{
+    if (row < 0)
+        return 0;
+    return row < layer->source[0].height ? (uint32_t)row : layer->source[0].height - 1;
+}
+
 /* The input row in the middle of the kernel of an output row. */
 static uint32_t middle_of(const struct pim_core_layer *layer, uint32_t row)
 {
     const struct pim_sliding *s = &layer->sliding;
-    int64_t middle =
-        (int64_t)row * s->stride[0] - s->pad_before[0] + (int64_t)(s->kernel[0] - 1) * s->dilation[0] / 2;
-    if (middle < 0)
-        return 0;
-    return middle < layer->source[0].height ? (uint32_t)middle : layer->source[0].height - 1;
+    return nearest_row(layer,
+                       pim_sliding_input(s, 0, row, 0) + (int64_t)(s->kernel[0] - 1) * s->dilation[0] / 2);
 }
 
 /* The last input row that an output row needs. */
 static uint32_t last_input(const struct pim_core_layer *layer, uint32_t row)
 {
-    const struct pim_sliding *s = &layer->sliding;
-    int64_t last =
-        (int64_t)row * s->stride[0] - s->pad_before[0] + (int64_t)(s->kernel[0] - 1) * s->dilation[0];
-    if (last < 0)
-        return 0;
-    return last < layer->source[0].height ? (uint32_t)last : layer->source[0].height - 1;
+    return nearest_row(layer, pim_sliding_last(&layer->sliding, 0, row));
 }
 
 /* --- jobs --- */
@@ -109,7 +105,7 @@ static enum pim_status find_borders(struct pim_round_schedule *schedule, struct 
     for (uint32_t row = job->row_begin; row < job->row_end; row++) {
         bool other = false;
         for (uint32_t tap = 0; tap < s->kernel[0]; tap++) {
-            int64_t y = (int64_t)row * s->stride[0] - s->pad_before[0] + (int64_t)tap * s->dilation[0];
+            int64_t y = pim_sliding_input(s, 0, row, tap);
             other = other || (y >= 0 && y < layer->source[0].height && (y < begin || y >= end));
         }
         job->border[row - job->row_begin] = other ? job->borders++ : UINT32_MAX;
@@ -295,9 +291,8 @@ static void deliver(struct pim_round_schedule *schedule, const struct pim_round_
 static void open_rows(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t y)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
-    const struct pim_sliding *s = &layer->sliding;
     for (; job->next_open < job->row_end; job->next_open++) {
-        if ((int64_t)job->next_open * s->stride[0] - s->pad_before[0] > y)
+        if (pim_sliding_input(&layer->sliding, 0, job->next_open, 0) > y)
             break;
         if (!is_border(job, job->next_open))
             open_row(schedule, job, job->next_open);
