@@ -9,10 +9,8 @@
 #include <string.h>
 
 struct mover {
-    struct pim_round_schedule *schedule;
-    const struct pim_core_layer *layer;
-    const struct pim_round_layer *round;
-    uint32_t core, sample;
+    const struct pim_round_work *work;
+    struct pim_core_emitter *emitter;
     uint64_t beside; /* where source pixels are loaded that are copied from there */
     /* a load that may go on */
     uint64_t local, global, bytes, count, stride;
@@ -62,8 +60,7 @@ enum pim_status pim_round_prepare_moves(struct pim_round_schedule *schedule)
 static void flush(struct mover *m)
 {
     if (m->count)
-        pim_core_emit_load(&m->schedule->emitter, m->core, m->local, m->global, m->bytes, m->count,
-                           m->stride);
+        pim_core_emit_load(m->emitter, m->work->core, m->local, m->global, m->bytes, m->count, m->stride);
     m->count = 0;
 }
 
@@ -90,7 +87,7 @@ static void load(struct mover *m, uint64_t local, uint64_t global, uint64_t byte
 static void load_channels(struct mover *m, uint64_t local, uint32_t source, uint32_t pixel, uint32_t channel,
                           uint32_t channels)
 {
-    const struct pim_round_source *from = &m->round->source[source];
+    const struct pim_round_source *from = &m->work->round->source[source];
     const struct pim_round_run *run = from->run;
     for (uint32_t done = 0; done < channels;) {
         while (run->at + run->channels <= channel + done)
@@ -98,7 +95,7 @@ static void load_channels(struct mover *m, uint64_t local, uint32_t source, uint
         uint32_t most = run->at + run->channels - channel - done;
         uint32_t some = most < channels - done ? most : channels - done;
         load(m, local + (uint64_t)done * PIM_CORE_ELEMENT_BYTES,
-             pim_round_address(run, m->sample, pixel, channel + done),
+             pim_round_address(run, m->work->sample, pixel, channel + done),
              (uint64_t)some * PIM_CORE_ELEMENT_BYTES);
         done += some;
     }
@@ -107,13 +104,14 @@ static void load_channels(struct mover *m, uint64_t local, uint32_t source, uint
 static void copy_run(struct mover *m, const struct pim_core_run *run, uint64_t to)
 {
     if (!m->holds || m->source != run->source || m->pixel != run->from_pixel) {
-        load_channels(m, m->beside, run->source, run->from_pixel, 0, m->layer->source[run->source].channels);
+        load_channels(m, m->beside, run->source, run->from_pixel, 0,
+                      m->work->layer->source[run->source].channels);
         flush(m);
         m->holds = true;
         m->source = run->source;
         m->pixel = run->from_pixel;
     }
-    pim_core_emit_copy(&m->schedule->emitter, m->core, to,
+    pim_core_emit_copy(m->emitter, m->work->core, to,
                        m->beside + (uint64_t)run->from_channel * PIM_CORE_ELEMENT_BYTES,
                        PIM_CORE_ELEMENT_BYTES, run->count, (uint64_t)run->to_step * PIM_CORE_ELEMENT_BYTES,
                        (uint64_t)run->from_channel_step * PIM_CORE_ELEMENT_BYTES);
@@ -121,13 +119,13 @@ static void copy_run(struct mover *m, const struct pim_core_run *run, uint64_t t
 
 static void gather_run(struct mover *m, const struct pim_core_run *run, uint64_t to)
 {
-    const struct pim_round_source *from = &m->round->source[run->source];
+    const struct pim_round_source *from = &m->work->round->source[run->source];
     const struct pim_round_run *memory = from->run;
     while (memory->at + memory->channels <= run->from_channel)
         memory++;
     flush(m);
-    pim_core_emit_load(&m->schedule->emitter, m->core, to,
-                       pim_round_address(memory, m->sample, run->from_pixel, run->from_channel),
+    pim_core_emit_load(m->emitter, m->work->core, to,
+                       pim_round_address(memory, m->work->sample, run->from_pixel, run->from_channel),
                        PIM_CORE_ELEMENT_BYTES, run->count,
                        memory->pixel_stride * (uint64_t)run->from_pixel_step);
 }
@@ -157,7 +155,7 @@ static void move_run(struct mover *m, const struct pim_core_run *run, uint64_t p
  */
 static bool is_uniform(const struct mover *m, uint32_t pixel, uint32_t pixels)
 {
-    const struct pim_core_runs *runs = &m->round->runs;
+    const struct pim_core_runs *runs = &m->work->round->runs;
     uint32_t first = runs->first[pixel], count = runs->first[pixel + 1] - first;
     if (pixels < 2 || count == 0)
         return false;
@@ -180,15 +178,14 @@ static bool is_uniform(const struct mover *m, uint32_t pixel, uint32_t pixels)
 
 static void move_uniform(struct mover *m, uint32_t pixel, uint32_t pixels, uint64_t base)
 {
-    const struct pim_core_runs *runs = &m->round->runs;
-    struct pim_core_emitter *emitter = &m->schedule->emitter;
+    const struct pim_core_runs *runs = &m->work->round->runs;
     const struct pim_core_run *first = &runs->run[runs->first[pixel]];
     uint32_t count = runs->first[pixel + 1] - runs->first[pixel], elements = 0;
-    uint64_t to_pixel = (uint64_t)m->layer->channels * PIM_CORE_ELEMENT_BYTES;
-    uint64_t from_pixel = (uint64_t)m->layer->source[first->source].channels * PIM_CORE_ELEMENT_BYTES;
+    uint64_t to_pixel = (uint64_t)m->work->layer->channels * PIM_CORE_ELEMENT_BYTES;
+    uint64_t from_pixel = (uint64_t)m->work->layer->source[first->source].channels * PIM_CORE_ELEMENT_BYTES;
     for (uint32_t p = 0; p < pixels; p++)
         load_channels(m, m->beside + p * from_pixel, first->source, first->from_pixel + p, 0,
-                      m->layer->source[first->source].channels);
+                      m->work->layer->source[first->source].channels);
     flush(m);
     for (uint32_t i = 0; i < count; i++)
         elements += first[i].count;
@@ -200,34 +197,29 @@ static void move_uniform(struct mover *m, uint32_t pixel, uint32_t pixels, uint6
         uint64_t to = base + (uint64_t)run->to_channel * PIM_CORE_ELEMENT_BYTES;
         uint64_t from = m->beside + (uint64_t)run->from_channel * PIM_CORE_ELEMENT_BYTES;
         for (uint32_t e = 0; e < run->count && by_channel; e++)
-            pim_core_emit_copy(emitter, m->core, to + e * to_step, from + e * from_step,
+            pim_core_emit_copy(m->emitter, m->work->core, to + e * to_step, from + e * from_step,
                                PIM_CORE_ELEMENT_BYTES, pixels, to_pixel, from_pixel);
         for (uint32_t p = 0; p < pixels && !by_channel; p++)
-            pim_core_emit_copy(emitter, m->core, to + p * to_pixel, from + p * from_pixel,
+            pim_core_emit_copy(m->emitter, m->work->core, to + p * to_pixel, from + p * from_pixel,
                                PIM_CORE_ELEMENT_BYTES, run->count, to_step, from_step);
     }
 }
 
-uint64_t pim_round_move_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                              struct pim_round_tile *tile, uint32_t sample)
+uint64_t pim_round_move_chunk(const struct pim_round_work *work, struct pim_round_tile *tile)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
-    const struct pim_round_layer *round = &schedule->layer[index];
-    uint64_t room, base = pim_round_take_turn(schedule, index, tile->core, &room);
+    const struct pim_core_layer *layer = work->layer;
+    const struct pim_round_layer *round = work->round;
+    uint64_t room, base = pim_round_take_turn(work, &room);
     uint64_t pixel_bytes = (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES;
     uint64_t most = (room < PIM_ROUND_CHUNK ? room : PIM_ROUND_CHUNK) / round->moved_pixel;
     uint32_t left = tile->end - tile->next, pixels = most < left ? (uint32_t)most : left;
     pixels = pixels ? pixels : 1;
     struct pim_round_piece_of_map piece = {
         .pixel = tile->next, .pixels = pixels, .rows = 1, .channels = layer->channels};
-    struct mover m = {.schedule = schedule,
-                      .layer = layer,
-                      .round = round,
-                      .core = tile->core,
-                      .sample = sample,
-                      .beside = base + pixels * pixel_bytes};
+    struct mover m = {
+        .work = work, .emitter = &work->schedule->emitter, .beside = base + pixels * pixel_bytes};
     if (round->runs.zeros)
-        pim_core_emit_write(&schedule->emitter, tile->core, base, 0, pixels * pixel_bytes, 1, 0);
+        pim_core_emit_write(m.emitter, work->core, base, 0, pixels * pixel_bytes, 1, 0);
     if (is_uniform(&m, tile->next, pixels)) {
         move_uniform(&m, tile->next, pixels, base);
     } else {
@@ -237,7 +229,7 @@ uint64_t pim_round_move_chunk(struct pim_round_schedule *schedule, uint32_t inde
                 move_run(&m, &round->runs.run[r], base + p * pixel_bytes);
     }
     flush(&m);
-    pim_round_vector_store(schedule, index, tile->core, &piece, base, sample);
+    pim_round_vector_store(work, &piece, base);
     tile->next += pixels;
     return pixels * round->moved_pixel;
 }

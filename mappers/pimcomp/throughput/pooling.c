@@ -7,6 +7,7 @@
  * once, otherwise its pixels are brought together by a copy first. Positions outside the map take no part;
  * a mean divides by the number of those inside.
  */
+#include "mappers/pimcomp/kernels/sliding.h"
 #include "mappers/pimcomp/throughput/round.h"
 
 static uint64_t columns_of(const struct pim_core_layer *layer, uint32_t pixels)
@@ -36,12 +37,11 @@ uint64_t pim_round_pooling_bytes(const struct pim_core_layer *layer, uint32_t pi
 
 /* One piece of work: addresses of the four buffers, what of the map they hold. */
 struct pooling {
-    struct pim_round_schedule *schedule;
+    const struct pim_round_work *work;
+    struct pim_core_emitter *emitter;
     const struct pim_core_layer *layer;
     const struct pim_round_source *source;
-    uint32_t core;
     const struct pim_round_piece_of_map *piece;
-    uint32_t sample;
     uint64_t rows, loaded, output, together;
     struct pim_core_vector operation;
     uint64_t pixel;     /* bytes */
@@ -61,8 +61,7 @@ static const struct pim_round_run *run_of(const struct pooling *p)
 /* Row `tap` of the kernel at output row `row`; false: outside the map. */
 static bool input_row(const struct pooling *p, uint64_t row, uint32_t tap, uint64_t *y)
 {
-    const struct pim_sliding *s = &p->layer->sliding;
-    int64_t at = (int64_t)row * s->stride[0] - s->pad_before[0] + (int64_t)tap * s->dilation[0];
+    int64_t at = pim_sliding_input(&p->layer->sliding, 0, (int64_t)row, tap);
     *y = (uint64_t)at;
     return at >= 0 && at < p->source->height;
 }
@@ -70,8 +69,8 @@ static bool input_row(const struct pooling *p, uint64_t row, uint32_t tap, uint6
 static void load(const struct pooling *p, uint64_t local, uint64_t y, uint64_t columns)
 {
     const struct pim_round_run *run = run_of(p);
-    pim_round_fetch(p->schedule, p->core, local, run, p->sample, y * p->source->width + (uint64_t)p->left,
-                    p->piece->channel, p->pixel, columns, 1);
+    pim_round_fetch(p->work->schedule, p->work->core, local, run, p->work->sample,
+                    y * p->source->width + (uint64_t)p->left, p->piece->channel, p->pixel, columns, 1);
 }
 
 /* Loads the rows of one output row one by one. */
@@ -84,7 +83,7 @@ static void combine_rows(struct pooling *p, uint64_t row)
         uint64_t to = p->row_count++ ? p->loaded : p->rows;
         load(p, to, y, p->columns);
         if (to == p->loaded)
-            pim_core_emit_vector(&p->schedule->emitter, p->core, p->operation, p->rows, p->rows, p->loaded,
+            pim_core_emit_vector(p->emitter, p->work->core, p->operation, p->rows, p->rows, p->loaded,
                                  elements);
     }
 }
@@ -103,8 +102,7 @@ static void combine_loaded(struct pooling *p, uint64_t row, uint64_t top, uint64
             p->rows = address;
             continue;
         }
-        pim_core_emit_vector(&p->schedule->emitter, p->core, p->operation, combined, p->rows, address,
-                             elements);
+        pim_core_emit_vector(p->emitter, p->work->core, p->operation, combined, p->rows, address, elements);
         p->rows = combined;
     }
 }
@@ -112,8 +110,7 @@ static void combine_loaded(struct pooling *p, uint64_t row, uint64_t top, uint64
 /* The column of the map that output pixel `x` of the layer reads at kernel column `tap`. */
 static int64_t column_at(const struct pooling *p, uint32_t x, uint32_t tap)
 {
-    const struct pim_sliding *s = &p->layer->sliding;
-    return (int64_t)x * s->stride[1] - s->pad_before[1] + (int64_t)tap * s->dilation[1];
+    return pim_sliding_input(&p->layer->sliding, 1, x, tap);
 }
 
 static bool is_inside(const struct pooling *p, uint32_t x, uint32_t tap)
@@ -137,19 +134,20 @@ static void take_column(const struct pooling *p, uint32_t first, uint32_t x, uin
                         bool start)
 {
     const struct pim_sliding *s = &p->layer->sliding;
-    struct pim_core_emitter *emitter = &p->schedule->emitter;
     uint64_t from = p->rows + (uint64_t)(column_at(p, x, tap) - p->left) * p->pixel;
     uint64_t to = p->output + (x - first) * p->pixel;
     if (start) {
-        pim_core_emit_copy(emitter, p->core, to, from, p->pixel, count, p->pixel, s->stride[1] * p->pixel);
+        pim_core_emit_copy(p->emitter, p->work->core, to, from, p->pixel, count, p->pixel,
+                           s->stride[1] * p->pixel);
         return;
     }
     if (s->stride[1] > 1 && count > 1) {
-        pim_core_emit_copy(emitter, p->core, p->together, from, p->pixel, count, p->pixel,
+        pim_core_emit_copy(p->emitter, p->work->core, p->together, from, p->pixel, count, p->pixel,
                            s->stride[1] * p->pixel);
         from = p->together;
     }
-    pim_core_emit_vector(emitter, p->core, p->operation, to, to, from, (uint64_t)count * p->piece->channels);
+    pim_core_emit_vector(p->emitter, p->work->core, p->operation, to, to, from,
+                         (uint64_t)count * p->piece->channels);
 }
 
 static void combine_columns(const struct pooling *p, uint32_t first)
@@ -188,7 +186,7 @@ static void divide(const struct pooling *p, uint32_t first)
                                             .immediate = (int32_t)(count * p->row_count)};
         uint64_t address = p->output + (x - first) * p->pixel;
         if (operation.immediate > 1)
-            pim_core_emit_vector(&p->schedule->emitter, p->core, operation, address, address, 0,
+            pim_core_emit_vector(p->emitter, p->work->core, operation, address, address, 0,
                                  (uint64_t)(next - x) * p->piece->channels);
     }
 }
@@ -200,7 +198,7 @@ static void finish_row(const struct pooling *p, uint32_t first)
     for (uint32_t x = first; x < first + p->piece->pixels; x++)
         empty = empty || !columns_inside(p, x);
     if (empty) /* a window with nothing of the map in it: 0 */
-        pim_core_emit_write(&p->schedule->emitter, p->core, p->output, 0, p->piece->pixels * p->pixel, 1, 0);
+        pim_core_emit_write(p->emitter, p->work->core, p->output, 0, p->piece->pixels * p->pixel, 1, 0);
     if (!p->row_count)
         return;
     combine_columns(p, first);
@@ -252,21 +250,20 @@ static void pool_pixels(struct pooling *p, uint64_t base)
     finish_row(p, first);
 }
 
-void pim_round_pooling_piece(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
-                             const struct pim_round_piece_of_map *piece, uint64_t base, uint32_t sample)
+void pim_round_pooling_piece(const struct pim_round_work *work, const struct pim_round_piece_of_map *piece,
+                             uint64_t base)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
-    struct pooling p = {.schedule = schedule,
+    const struct pim_core_layer *layer = work->layer;
+    struct pooling p = {.work = work,
+                        .emitter = &work->schedule->emitter,
                         .layer = layer,
-                        .source = &schedule->layer[index].source[0],
-                        .core = core,
+                        .source = &work->round->source[0],
                         .piece = piece,
-                        .sample = sample,
                         .operation = {.operation = layer->average ? PIM_LOCAL_ADD : PIM_LOCAL_MAXIMUM},
                         .pixel = (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES};
     if (piece->rows > 1)
         pool_rows(&p, base);
     else
         pool_pixels(&p, base);
-    pim_round_vector_store(schedule, index, core, piece, p.output, sample);
+    pim_round_vector_store(work, piece, p.output);
 }

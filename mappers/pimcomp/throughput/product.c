@@ -22,17 +22,11 @@ uint64_t pim_round_product_least(const struct pim_core_layer *layer)
     return bytes_of(&layer->product, 1, 1);
 }
 
-struct piece {
-    struct pim_round_schedule *schedule;
-    const struct pim_round_layer *round;
-    uint32_t core, sample;
-};
-
 /* Channels [channel, channel + channels) of `pixels` pixels, back to back from `local` on. */
-static void load_block(const struct piece *piece, uint64_t local, uint32_t source, uint64_t pixel,
+static void load_block(const struct pim_round_work *work, uint64_t local, uint32_t source, uint64_t pixel,
                        uint64_t pixels, uint32_t channel, uint64_t channels)
 {
-    const struct pim_round_source *from = &piece->round->source[source];
+    const struct pim_round_source *from = &work->round->source[source];
     const struct pim_round_run *run = from->run;
     while (run->at + run->channels <= channel)
         run++;
@@ -41,9 +35,9 @@ static void load_block(const struct piece *piece, uint64_t local, uint32_t sourc
         const struct pim_round_run *part = run;
         for (uint64_t done = 0, some; done < channels; done += some, part++) {
             some = pim_smaller(channels - done, part->at + part->channels - channel - done);
-            pim_core_emit_load(&piece->schedule->emitter, piece->core,
+            pim_core_emit_load(&work->schedule->emitter, work->core,
                                local + (p * channels + done) * PIM_CORE_ELEMENT_BYTES,
-                               pim_round_address(part, piece->sample, pixel + p, (uint32_t)(channel + done)),
+                               pim_round_address(part, work->sample, pixel + p, (uint32_t)(channel + done)),
                                some * PIM_CORE_ELEMENT_BYTES, together ? pixels : 1, part->pixel_stride);
         }
     }
@@ -51,32 +45,32 @@ static void load_block(const struct piece *piece, uint64_t local, uint32_t sourc
 
 static void emit_step(void *context, const struct pim_core_product_step *step)
 {
-    const struct piece *piece = context;
+    const struct pim_round_work *work = context;
     if (step->copies)
-        pim_core_emit_copy(&piece->schedule->emitter, piece->core, step->to, step->from, step->bytes,
+        pim_core_emit_copy(&work->schedule->emitter, work->core, step->to, step->from, step->bytes,
                            step->copies, step->to_stride, step->from_stride);
     else
-        pim_core_emit_vector(&piece->schedule->emitter, piece->core,
+        pim_core_emit_vector(&work->schedule->emitter, work->core,
                              (struct pim_core_vector){.operation = step->operation}, step->to, step->from,
                              step->second, step->elements);
 }
 
 /* One tile: rows [inner, inner + count) of the second operand. */
-static void multiply_tile(struct piece *piece, const struct pim_core_product *p, uint64_t base,
+static void multiply_tile(struct pim_round_work *work, const struct pim_core_product *p, uint64_t base,
                           uint64_t pixel, uint64_t rows, uint32_t block, uint32_t inner, uint32_t count)
 {
     uint64_t results = base, first = results + rows * p->columns * PIM_CORE_ELEMENT_BYTES;
     uint64_t tile = first + rows * count * PIM_CORE_ELEMENT_BYTES;
-    uint64_t size = (uint64_t)count * p->columns * PIM_CORE_ELEMENT_BYTES, work = tile + size;
-    uint64_t side = (uint64_t)piece->round->source[1].height * piece->round->source[1].width / p->branches;
-    uint64_t across = (uint64_t)piece->round->source[0].height * piece->round->source[0].width / p->branches;
+    uint64_t size = (uint64_t)count * p->columns * PIM_CORE_ELEMENT_BYTES, room = tile + size;
+    uint64_t side = (uint64_t)work->round->source[1].height * work->round->source[1].width / p->branches;
+    uint64_t across = (uint64_t)work->round->source[0].height * work->round->source[0].width / p->branches;
     uint64_t second = pixel / across * side;
-    load_block(piece, first, 0, pixel, rows, block * p->inner + inner, count);
+    load_block(work, first, 0, pixel, rows, block * p->inner + inner, count);
     if (p->transposed) {
-        load_block(piece, work + size, 1, second, p->columns, block * p->inner + inner, count);
-        pim_core_product_turn(p->columns, count, tile, work + size, emit_step, piece);
+        load_block(work, room + size, 1, second, p->columns, block * p->inner + inner, count);
+        pim_core_product_turn(p->columns, count, tile, room + size, emit_step, work);
     } else {
-        load_block(piece, tile, 1, second + inner, count, block * p->columns, p->columns);
+        load_block(work, tile, 1, second + inner, count, block * p->columns, p->columns);
     }
     for (uint64_t row = 0; row < rows; row++) {
         const struct pim_core_product_tile product = {.columns = p->columns,
@@ -84,19 +78,18 @@ static void multiply_tile(struct piece *piece, const struct pim_core_product *p,
                                                       .first = inner == 0,
                                                       .row = first + row * count * PIM_CORE_ELEMENT_BYTES,
                                                       .tile = tile,
-                                                      .work = work,
+                                                      .work = room,
                                                       .result = results +
                                                                 row * p->columns * PIM_CORE_ELEMENT_BYTES};
-        pim_core_product_row(&product, emit_step, piece);
+        pim_core_product_row(&product, emit_step, work);
     }
 }
 
-uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                                 struct pim_round_tile *tile, uint32_t sample)
+uint64_t pim_round_product_chunk(struct pim_round_work *work, struct pim_round_tile *tile)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    const struct pim_core_layer *layer = work->layer;
     const struct pim_core_product *p = &layer->product;
-    uint64_t room, base = pim_round_take_turn(schedule, index, tile->core, &room);
+    uint64_t room, base = pim_round_take_turn(work, &room);
     uint32_t block = tile->next / layer->windows, pixel = tile->next % layer->windows;
     uint64_t rows = pim_smaller(layer->width - pixel % layer->width, tile->end - tile->next);
     rows = pim_smaller(rows, ROWS);
@@ -105,17 +98,14 @@ uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t i
     uint32_t inner = p->inner;
     while (inner > 1 && bytes_of(p, rows, inner) > room)
         inner = (inner + 1) / 2;
-    struct piece piece = {
-        .schedule = schedule, .round = &schedule->layer[index], .core = tile->core, .sample = sample};
     for (uint32_t done = 0; done < p->inner; done += inner)
-        multiply_tile(&piece, p, base, pixel, rows, block, done,
-                      (uint32_t)pim_smaller(inner, p->inner - done));
+        multiply_tile(work, p, base, pixel, rows, block, done, (uint32_t)pim_smaller(inner, p->inner - done));
     const struct pim_round_piece_of_map map = {.pixel = pixel,
                                                .pixels = (uint32_t)rows,
                                                .rows = 1,
                                                .channel = block * p->columns,
                                                .channels = p->columns};
-    pim_round_vector_store(schedule, index, tile->core, &map, base, sample);
+    pim_round_vector_store(work, &map, base);
     tile->next += (uint32_t)rows;
     /* as much work as so many bytes of other layers */
     return rows * p->inner * p->columns * PIM_CORE_ELEMENT_BYTES;

@@ -359,6 +359,14 @@ struct pim_round_piece_of_map {
     uint32_t channel, channels;
 };
 
+/* A core at work on such a layer, for a sample. */
+struct pim_round_work {
+    struct pim_round_schedule *schedule;
+    const struct pim_core_layer *layer;
+    const struct pim_round_layer *round;
+    uint32_t index, core, sample;
+};
+
 enum pim_status pim_round_make_tiles(struct pim_round_schedule *schedule);
 /* Their ranges of channels anew, when the runs of sources are. */
 enum pim_status pim_round_cut_sources(struct pim_round_schedule *schedule);
@@ -374,28 +382,25 @@ uint32_t pim_round_vector_passes(const struct pim_round_schedule *schedule, uint
 uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t index,
                                 struct pim_round_tile *tile, uint32_t sample);
 /* The fused activations on a piece at `local`, and its store. */
-void pim_round_vector_store(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
-                            const struct pim_round_piece_of_map *piece, uint64_t local, uint32_t sample);
+void pim_round_vector_store(const struct pim_round_work *work, const struct pim_round_piece_of_map *piece,
+                            uint64_t local);
 
-/* Next place in the shared area of a core, of *room bytes, for a layer. */
-uint64_t pim_round_take_turn(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
-                             uint64_t *room);
+/* Next place in the shared area of the core, of *room bytes. */
+uint64_t pim_round_take_turn(const struct pim_round_work *work, uint64_t *room);
 
 /* MOVE layers (throughput/move.c): their copies, once the maps have places; some pixels of a tile, as
  * pim_round_vector_chunk(). */
 enum pim_status pim_round_prepare_moves(struct pim_round_schedule *schedule);
+uint64_t pim_round_move_chunk(const struct pim_round_work *work, struct pim_round_tile *tile);
 /* PRODUCT layers (throughput/product.c): as pim_round_vector_least() and pim_round_vector_chunk(). */
 uint64_t pim_round_product_least(const struct pim_core_layer *layer);
-uint64_t pim_round_product_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                                 struct pim_round_tile *tile, uint32_t sample);
-uint64_t pim_round_move_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                              struct pim_round_tile *tile, uint32_t sample);
+uint64_t pim_round_product_chunk(struct pim_round_work *work, struct pim_round_tile *tile);
 
 /* Pooling (throughput/pooling.c): bytes for `rows` rows of `pixels`, and the work on them with the
  * buffers from `base` on; the channels of the piece lie in one run of the source. */
 uint64_t pim_round_pooling_bytes(const struct pim_core_layer *layer, uint32_t pixels, uint32_t rows,
                                  uint32_t channels);
-void pim_round_pooling_piece(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
-                             const struct pim_round_piece_of_map *piece, uint64_t base, uint32_t sample);
+void pim_round_pooling_piece(const struct pim_round_work *work, const struct pim_round_piece_of_map *piece,
+                             uint64_t base);
 
 #endif

@@ -21,12 +21,13 @@ uint64_t pim_round_vector_least(const struct pim_round_schedule *schedule, uint3
 
 /* Elements of pixels [pixel, pixel + pixels), channels [channel, channel + channels): in at most as many
  * loads as there are cuts, which with several cuts holds for one pixel only. */
-static void load_elements(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
-                          const struct pim_round_piece_of_map *piece, uint64_t base, uint32_t sample)
+static void load_elements(const struct pim_round_work *work, const struct pim_round_piece_of_map *piece,
+                          uint64_t base)
 {
-    const struct pim_round_layer *round = &schedule->layer[index];
+    const struct pim_round_layer *round = work->round;
     uint32_t end = piece->channel + piece->channels;
-    for (uint32_t i = 0; i < schedule->network->layer[index].sources; i++) {
+    for (uint32_t i = 0; i < work->layer->sources; i++) {
+        const bool repeated = i == 1 && work->layer->broadcast; /* one pixel for all */
         uint64_t to = base + (uint64_t)i * piece->pixels * piece->channels * PIM_CORE_ELEMENT_BYTES;
         for (uint32_t j = 0; j < round->cuts; j++) {
             const struct pim_round_cut *cut = &round->cut[j];
@@ -35,42 +36,42 @@ static void load_elements(struct pim_round_schedule *schedule, uint32_t index, u
             if (from >= last)
                 continue;
             const struct pim_round_run *run = &round->source[i].run[cut->run[i]];
-            bool repeated = i == 1 && schedule->network->layer[index].broadcast; /* one pixel for all */
-            pim_round_fetch(schedule, core, to + (uint64_t)(from - piece->channel) * PIM_CORE_ELEMENT_BYTES,
-                            run, sample, repeated ? 0 : piece->pixel, from,
-                            (uint64_t)(last - from) * PIM_CORE_ELEMENT_BYTES, repeated ? 1 : piece->pixels,
-                            1);
+            pim_round_fetch(
+                work->schedule, work->core, to + (uint64_t)(from - piece->channel) * PIM_CORE_ELEMENT_BYTES,
+                run, work->sample, repeated ? 0 : piece->pixel, from,
+                (uint64_t)(last - from) * PIM_CORE_ELEMENT_BYTES, repeated ? 1 : piece->pixels, 1);
         }
         uint64_t pixel = (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES;
-        if (i == 1 && schedule->network->layer[index].broadcast && piece->pixels > 1)
-            pim_core_emit_copy(&schedule->emitter, core, to + pixel, to, pixel, piece->pixels - 1, pixel, 0);
+        if (repeated && piece->pixels > 1)
+            pim_core_emit_copy(&work->schedule->emitter, work->core, to + pixel, to, pixel, piece->pixels - 1,
+                               pixel, 0);
     }
 }
 
-static void element_piece(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
-                          const struct pim_round_piece_of_map *piece, uint64_t base, uint32_t sample)
+static void element_piece(const struct pim_round_work *work, const struct pim_round_piece_of_map *piece,
+                          uint64_t base)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
-    load_elements(schedule, index, core, piece, base, sample);
+    const struct pim_core_layer *layer = work->layer;
+    load_elements(work, piece, base);
     uint64_t elements = (uint64_t)piece->pixels * piece->channels;
     if (layer->sources == 2)
-        pim_core_emit_vector(&schedule->emitter, core, layer->element, base, base,
+        pim_core_emit_vector(&work->schedule->emitter, work->core, layer->element, base, base,
                              base + elements * PIM_CORE_ELEMENT_BYTES, elements);
     else if (layer->block)
-        pim_round_apply(schedule, core, layer->element, base, layer->block, elements / layer->block);
+        pim_round_apply(work->schedule, work->core, layer->element, base, layer->block,
+                        elements / layer->block);
     else
-        pim_round_apply(schedule, core, layer->element, base, piece->channels, piece->pixels);
-    pim_round_vector_store(schedule, index, core, piece, base, sample);
+        pim_round_apply(work->schedule, work->core, layer->element, base, piece->channels, piece->pixels);
+    pim_round_vector_store(work, piece, base);
 }
 
-void pim_round_vector_store(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
-                            const struct pim_round_piece_of_map *piece, uint64_t local, uint32_t sample)
+void pim_round_vector_store(const struct pim_round_work *work, const struct pim_round_piece_of_map *piece,
+                            uint64_t local)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
     uint64_t pixels = (uint64_t)piece->pixels * piece->rows;
-    for (uint32_t i = 0; i < layer->afters; i++)
-        pim_round_apply(schedule, core, layer->after[i], local, piece->channels, pixels);
-    pim_round_put(schedule, index, core, local, sample, piece->pixel, piece->channel,
+    for (uint32_t i = 0; i < work->layer->afters; i++)
+        pim_round_apply(work->schedule, work->core, work->layer->after[i], local, piece->channels, pixels);
+    pim_round_put(work->schedule, work->index, work->core, local, work->sample, piece->pixel, piece->channel,
                   (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES, pixels);
 }
 
@@ -100,33 +101,33 @@ static uint32_t most_that_fit(const struct pim_core_layer *layer, bool rows, uin
     return low;
 }
 
-uint64_t pim_round_take_turn(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
-                             uint64_t *room)
+/* Bytes of the area that a layer has at a time: half of it, in turns, where that is enough. */
+static uint64_t room_of(const struct pim_round_work *work)
 {
-    struct pim_round_core *place = &schedule->core[core];
-    uint64_t half = place->area_bytes / 2 / 4 * 4;
-    if (schedule->architecture->in_order || half < pim_round_vector_least(schedule, index)) {
-        *room = place->area_bytes;
-        return place->area;
-    }
-    *room = half;
-    return place->area + place->turn++ % 2 * half;
+    const uint64_t area = work->schedule->core[work->core].area_bytes, half = area / 2 / 4 * 4;
+    return work->schedule->architecture->in_order ||
+                   half < pim_round_vector_least(work->schedule, work->index)
+               ? area
+               : half;
+}
+
+uint64_t pim_round_take_turn(const struct pim_round_work *work, uint64_t *room)
+{
+    struct pim_round_core *place = &work->schedule->core[work->core];
+    *room = room_of(work);
+    return place->area + (*room < place->area_bytes ? place->turn++ % 2 * *room : 0);
 }
 
 /* Channels [channel, channel + channels) of pixels, in pieces that fit. */
-static void work_channels(struct pim_round_schedule *schedule, uint32_t index, uint32_t core,
-                          const struct pim_round_piece_of_map *whole, uint32_t most, uint32_t sample)
+static void work_channels(const struct pim_round_work *work, const struct pim_round_piece_of_map *whole,
+                          uint32_t most)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
     struct pim_round_piece_of_map piece = *whole;
     for (uint32_t done = 0; done < whole->channels; done += piece.channels) {
-        uint64_t room, base = pim_round_take_turn(schedule, index, core, &room);
+        uint64_t room, base = pim_round_take_turn(work, &room);
         piece.channel = whole->channel + done;
         piece.channels = pim_smaller32(whole->channels - done, most);
-        if (layer->kind == PIM_CORE_POOLING)
-            pim_round_pooling_piece(schedule, index, core, &piece, base, sample);
-        else
-            element_piece(schedule, index, core, &piece, base, sample);
+        (work->layer->kind == PIM_CORE_POOLING ? pim_round_pooling_piece : element_piece)(work, &piece, base);
     }
 }
 
@@ -180,26 +181,30 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
 {
     const struct pim_core_layer *layer = &schedule->network->layer[index];
     const struct pim_round_layer *round = &schedule->layer[index];
+    struct pim_round_work work = {.schedule = schedule,
+                                  .layer = layer,
+                                  .round = round,
+                                  .index = index,
+                                  .core = tile->core,
+                                  .sample = sample};
     if (tile->next >= tile->end)
         return 0;
     if (layer->kind == PIM_CORE_MOVE)
-        return pim_round_move_chunk(schedule, index, tile, sample);
+        return pim_round_move_chunk(&work, tile);
     if (layer->kind == PIM_CORE_PRODUCT)
-        return pim_round_product_chunk(schedule, index, tile, sample);
+        return pim_round_product_chunk(&work, tile);
     uint32_t block = tile->next / layer->windows, pixel = tile->next % layer->windows;
     uint32_t most = pim_smaller32(layer->windows - pixel, tile->end - tile->next);
     uint32_t channel = block * round->block_channels;
     uint32_t end = pim_smaller32(channel + round->block_channels, layer->channels);
-    uint64_t room = schedule->core[tile->core].area_bytes;
-    if (!schedule->architecture->in_order && room / 2 / 4 * 4 >= pim_round_vector_least(schedule, index))
-        room = room / 2 / 4 * 4;
+    uint64_t room = room_of(&work);
     struct pim_round_piece_of_map piece = {
         .pixel = pixel, .pixels = 1, .rows = 1, .channel = channel, .channels = end - channel};
     if (pim_round_normalizes(layer)) { /* whole pixels; with several cuts one at a time */
         if (layer->kind == PIM_CORE_POOLING)
             most = pim_smaller32(most, layer->width - pixel % layer->width);
         piece.pixels = round->cuts > 1 ? 1 : most_that_fit(layer, false, 1, most, end - channel, room);
-        work_channels(schedule, index, tile->core, &piece, piece.channels, sample);
+        work_channels(&work, &piece, piece.channels);
         tile->next += piece.pixels;
         return bytes_of(layer, piece.pixels, 1, end - channel);
     }
@@ -211,7 +216,7 @@ uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t in
             continue;
         piece.channel = from;
         piece.channels = last - from;
-        work_channels(schedule, index, tile->core, &piece, channels, sample);
+        work_channels(&work, &piece, channels);
     }
     tile->next += piece.pixels * piece.rows;
     return bytes_of(layer, piece.pixels, piece.rows, end - channel);
