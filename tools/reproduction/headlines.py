@@ -168,7 +168,7 @@ def of_pimcomp():
             ("Fig. 13", "latency_energy", "energy, SongC over ours", "SongC / ours", paper["ll_energy_over"]["songc"], static),
             ("Fig. 13", "latency_energy", "energy, PUMA over ours", "PUMA / ours", paper["ll_energy_over"]["puma"], static),
             ("Fig. 13", "latency_energy", "energy, Polyhedral over ours", "Polyhedral / ours",
-             paper["ll_energy_over"]["polyhedral"], "leakage alone is static, dynamic energies are nearly the same; all-static gives 2.23")):
+             paper["ll_energy_over"]["polyhedral"], "leakage alone is static, dynamic energies are nearly the same")):
         yield Headline(system, place, what + ", mean", "times", value, lambda t, n=table, c=column: t.cell(n, c, "average"), cause)
     yield Headline(system, "Fig. 10", "more arrays used than by Polyhedral", "%", paper["utilization_over_polyhedral"],
                    lambda t: percent_above(t.cell("throughput", "arrays %", "average"), t.cell("throughput", "Polyhedral %", "average")),

@@ -131,6 +131,11 @@ class Study:
         with ThreadPoolExecutor(max_workers=2) as pool:
             self.done.update(zip(new, pool.map(self.simulate, new)))
 
+    def plans(self, cases):
+        """The plans of programs that are not run, two at a time."""
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            return dict(zip(cases, pool.map(self.plan, cases)))
+
     def notes(self, cases):
         """Why cells of a table are empty."""
         return [f"refused: {c.name}: {self.refusals[c.name]}" for c in dict.fromkeys(cases)
@@ -340,12 +345,13 @@ def saving(study, report, pairs, name, title, mode, ways, measure):
         if not case.placed and study.done[own[a, n]][0].get("nothing_kept"):
             cases[a, n, w] = case._replace(more=(*case.more, "--no-keeping"))
     study.all(c for (_, _, w), c in cases.items() if ways[w][2])
+    plans = study.plans([c for (_, _, w), c in cases.items() if not ways[w][2]])
     rows = []
     for a, n in pairs:
         values, placed = [], []
         for w, (_, _, simulated) in enumerate(ways):
             case = cases[a, n, w]
-            done = study.done[case] if simulated else (study.plan(case), None)
+            done = study.done[case] if simulated else (plans[case], None)
             values.append(measure(*done) if done and done[0] else None)
             if done and done[0] and case.placed:
                 placed.append([(layer["name"], layer["unfolding"], layer["placement"])
