@@ -99,6 +99,11 @@ enum pim_status pim_requests_draw(const struct pim_noc_configuration *noc,
             error, PIM_BAD_INPUT,
             "a rate of %g requests per node and cycle is not possible: more than 0 and at most 1 is",
             class->rate);
+    if (pim_requests_of_batches(exchange) > PACKETS_MOST / pim_noc_nodes(noc))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%" PRIu64 " requests of each of %" PRIu32
+                        " nodes are more than %d in all: fewer or smaller batches are needed",
+                        pim_requests_of_batches(exchange), pim_noc_nodes(noc), PACKETS_MOST);
     struct drawing drawing = {.noc = noc,
                               .exchange = exchange,
                               .class = class,

@@ -67,6 +67,8 @@ pimsim_command_test(noc_batch_more_rows "noc --batch 1 --packets ${CMAKE_CURRENT
   "booksim/rows: node 0 has 2 rows, but makes 1 packets in all: give a larger --batch ")
 pimsim_command_test(noc_batches_rows "noc --batch 1 --batches 2 --packets ${CMAKE_CURRENT_BINARY_DIR}/booksim/rows" 1 "^$"
   "booksim/rows: node 1 has no more requests in batch 1 of 2, where it has made 0 of 1 packets: 2 requests of each node")
+pimsim_command_test(noc_batches_beyond "noc --traffic uniform --batch 65536 --batches 65536" 1 "^$"
+  "4294967296 requests of each of 64 nodes are more than 268435456 in all: fewer or smaller batches are needed")
 pimsim_command_test(noc_batches_alone "noc --traffic uniform --rate 0.1 --batches 2" 2 "^$" "--batches goes with --batch\n")
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/booksim/network "router 0 node 0 node 1\n")
 pimsim_command_test(noc_network_file_nodes "noc --traffic uniform --rate 0.1 --set noc.topology=file --set noc.routing=minimal --set noc.network_file=${CMAKE_CURRENT_BINARY_DIR}/booksim/network" 1 "^$"
