@@ -47,6 +47,12 @@ enum pim_status pim_machine_read(const struct pim_configuration *configuration, 
     if (machine->banks == 0)
         return pim_configuration_fail(configuration, error, "levels.banks",
                                       "this hardware has no banks that compute");
+    if (machine->costs == PIM_MACHINE_COMMANDS &&
+        machine->logic_khz != (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"))
+        return pim_configuration_fail(configuration, error, "clock.logic_khz",
+                                      "levels.costs is \"commands\": estimates count cycles of the memory, "
+                                      "so it must be clock.memory_khz, %" PRIi64,
+                                      pim_configuration_integer(configuration, "clock.memory_khz"));
     if (machine->columns % 8 != 0 || (machine->columns & (machine->columns - 1)) != 0)
         return pim_configuration_fail(configuration, error, "levels.columns",
                                       "must be a power of two, at least 8: rows are moved as bytes and "

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <string.h>
 
 struct sides {
     struct pim_configuration *configuration;
@@ -125,6 +126,33 @@ START_TEST(rows_are_counted)
 }
 END_TEST
 
+/* Commands take cycles of the memory, estimates are in those of the logic: other clocks are refused, but not
+ * with costs that are counted by the clock of the logic. */
+START_TEST(clocks_of_commands)
+{
+    static const char *const cases[][2] = {{"levels.costs=figure", "clock.logic_khz=500000"},
+                                           {"levels.costs=commands", "clock.logic_khz=1000000"},
+                                           {"levels.costs=commands", "clock.logic_khz=500000"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[PATH_MAX];
+        struct pim_error error = {PIM_OK, ""};
+        struct pim_configuration *configuration;
+        struct pim_machine machine;
+        ck_assert(pim_configuration_create(&pim_hardware_schema, &configuration, &error) == PIM_OK);
+        ck_assert(pim_configuration_read_file(
+                      configuration,
+                      pimsim_source_path(path, sizeof path, "configs/hardware/fast-overlapim-hbm2.cfg"),
+                      &error) == PIM_OK);
+        for (unsigned s = 0; s < 2; s++)
+            ck_assert(pim_configuration_set(configuration, cases[i][s], &error) == PIM_OK);
+        ck_assert(pim_configuration_complete(configuration, &error) == PIM_OK);
+        ck_assert(pim_machine_read(configuration, &machine, &error) == (i == 2 ? PIM_BAD_INPUT : PIM_OK));
+        ck_assert(i != 2 || strstr(error.text, "it must be clock.memory_khz, 1000000"));
+        pim_configuration_destroy(configuration);
+    }
+}
+END_TEST
+
 START_TEST(rows)
 {
     struct sides sides;
@@ -178,6 +206,7 @@ Suite *machine_suite(void)
     tcase_add_test(tests, operations);
     tcase_add_test(tests, rows);
     tcase_add_test(tests, rows_are_counted);
+    tcase_add_test(tests, clocks_of_commands);
     tcase_add_test(tests, steps_of_crossbars);
     suite_add_tcase(suite, tests);
     return suite;

@@ -44,6 +44,20 @@ static enum pim_status map_to(const struct pim_map_words *words, const struct re
     return status;
 }
 
+/* A trace has words about the options of its mapper, not the options: what they do not fit is another job. */
+static enum pim_status same_job(const struct pim_trace *was, const struct pim_trace *is,
+                                struct pim_error *error)
+{
+    const struct pim_trace_description *old = pim_trace_description(was), *new = pim_trace_description(is);
+    if (strcmp(old->network, new->network) == 0 && strcmp(old->mapping, new->mapping) == 0)
+        return PIM_OK;
+    return pim_fail(
+        error, PIM_USAGE,
+        "the trace is of %.150s (%.150s), its mapper without options makes %.150s (%.150s): --mapper "
+        "\"%.50s OPTION...\" says what is wanted",
+        old->network, old->mapping, new->network, new->mapping, old->family);
+}
+
 enum pim_status replay_map(const struct replay_options *options, struct replay *replay,
                            struct pim_error *error)
 {
@@ -68,9 +82,13 @@ enum pim_status replay_map(const struct replay_options *options, struct replay *
         (void)unlink(path);
     }
     pim_map_words_terminate(&words);
+    if (status == PIM_OK && !options->mapper)
+        status = same_job(replay->trace, trace, error);
     if (status == PIM_OK) {
         pim_trace_close(replay->trace);
         replay->trace = trace;
+    } else {
+        pim_trace_close(trace);
     }
     return status;
 }
