@@ -122,14 +122,10 @@ static double seconds_since(double *begin)
     return *begin - before;
 }
 
-/* What is left of --time-limit, a moment at least; 0: there is none. */
+/* What is left of --time-limit; 0: there is none. */
 static double remaining(const struct made *made)
 {
-    const double least = 0.001;
-    double left = (double)made->choices.search.seconds - (pim_search_seconds() - made->begin);
-    if (made->choices.search.seconds == 0)
-        return 0;
-    return left > least ? left : least;
+    return pim_search_left((double)made->choices.search.seconds, made->begin);
 }
 
 /* --- the stages --- */

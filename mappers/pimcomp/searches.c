@@ -43,14 +43,12 @@ static bool ended_early(const struct pim_core_search_result *result)
 /* Two searches with this budget, of which the second starts from the layouts without a search and those that
  * were given: in one population their descendants would be all that survives. */
 static enum pim_status run_both(const struct pim_core_mapping *mapping,
-                                struct pim_core_search_options options, double end, struct pim_arena *arena,
+                                struct pim_core_search_options options, double begin, struct pim_arena *arena,
                                 struct pim_core_searches *searches, struct pim_error *error)
 {
-    const double least = 0.001; /* s; 0 would be no limit */
+    const double limit = options.seconds;
     for (unsigned turn = 0; turn < 2; turn++) {
-        double left = end - pim_search_seconds();
-        if (end > 0)
-            options.seconds = left > least ? left : least;
+        options.seconds = pim_search_left(limit, begin);
         options.starts = turn == 0 ? 0 : searches->starts;
         options.start = turn == 0 ? NULL : searches->start;
         if (turn > 0 && searches->starts == 0)
@@ -71,7 +69,7 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
                                       struct pim_error *error)
 {
     struct pim_core_search_options fast, brief = *options;
-    const double end = options->seconds > 0 ? pim_search_seconds() + options->seconds : 0;
+    const double begin = pim_search_seconds();
     bool known = pim_core_search_preset("fast", &fast);
     assert(known);
     (void)known;
@@ -87,7 +85,7 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
         assert(restarts <= PIM_CORE_RESTARTS_MOST);
         for (uint32_t r = 0; r < restarts; r++) {
             brief.seed = r == 0 ? options->seed : pim_splitmix64(&seeds);
-            if (run_both(mapping, brief, end, arena, searches, error) != PIM_OK)
+            if (run_both(mapping, brief, begin, arena, searches, error) != PIM_OK)
                 return error->status;
             searches->brief = r == 0 ? searches->count : searches->brief;
             searches->large = searches->count;
@@ -96,7 +94,7 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
         }
     }
     searches->large = searches->count;
-    enum pim_status status = run_both(mapping, *options, end, arena, searches, error);
+    enum pim_status status = run_both(mapping, *options, begin, arena, searches, error);
     if (searches->brief == 0)
         searches->brief = searches->large = searches->count;
     return status;

@@ -93,16 +93,6 @@ static enum pim_status search_one(const struct search *search, struct pim_core_s
     return take_best(problem, profile, segment, error);
 }
 
-/* An equal part of what is left of the time for each of `segments`, a moment at least; 0: no limit. */
-static double share_of(double seconds, double begin, uint32_t segments)
-{
-    const double least = 0.001;
-    double left = (seconds - (pim_search_seconds() - begin)) / segments;
-    if (seconds <= 0)
-        return 0;
-    return left > least ? left : least;
-}
-
 enum pim_status pim_core_segmented_search(const struct pim_core_segment_problem *problem,
                                           const struct pim_core_search_options *search,
                                           const struct pim_core_profile_options *profiling, uint32_t timed,
@@ -115,7 +105,7 @@ enum pim_status pim_core_segmented_search(const struct pim_core_segment_problem 
     for (uint32_t s = 0; s < segments->count; s++) {
         struct pim_core_search_result one = {.generations = 0};
         struct pim_core_search_options options = *search;
-        options.seconds = share_of(search->seconds, begin, segments->count - s);
+        options.seconds = pim_search_left(search->seconds, begin) / (segments->count - s); /* equal parts */
         if (search_one(&all, &options, &segments->segment[s], &one, error) != PIM_OK)
             return pim_fail_in(error, "segment %u", (unsigned)s);
         result->generations += one.generations;

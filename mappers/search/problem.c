@@ -138,6 +138,15 @@ double pim_search_seconds(void)
     return 1e-9 * (double)pim_search_nanoseconds();
 }
 
+double pim_search_left(double limit, double begin)
+{
+    const double least = 0.001; /* s; 0 would be no limit */
+    const double left = limit - (pim_search_seconds() - begin);
+    if (limit <= 0)
+        return 0;
+    return left > least ? left : least;
+}
+
 uint64_t pim_search_nanoseconds(void)
 {
     struct timespec now;

@@ -162,6 +162,9 @@ struct pim_search_watch {
 uint64_t pim_search_nanoseconds(void);
 double pim_search_seconds(void);
 
+/* What is left of a limit of so many seconds that began at `begin`, a moment at least; 0: there is none. */
+double pim_search_left(double limit, double begin);
+
 void pim_search_begin(struct pim_search_watch *watch, const struct pim_search_budget *budget, double best);
 
 /* After step number `steps` with the best score so far: true, with the reason, when the search ends. */
