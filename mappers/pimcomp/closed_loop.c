@@ -151,25 +151,26 @@ static enum pim_status run(struct profiling *p, struct pim_error *error)
     return p->error.status;
 }
 
-static void add(struct pim_core_profile *profile, const char *name, bool searched,
-                const struct pim_core_layout *layout, bool no_keeping)
+static void append(struct pim_core_profile *profile, struct pim_core_candidate candidate)
 {
     assert(profile->count < PIM_CORE_CANDIDATES_MOST);
-    struct pim_core_candidate *candidate = &profile->candidate[profile->count++];
-    *candidate = (struct pim_core_candidate){
-        .name = name, .number = 1, .searched = searched, .no_keeping = no_keeping, .layout = *layout};
-    for (uint32_t i = 0; i + 1 < profile->count; i++)
-        candidate->number +=
-            strcmp(profile->candidate[i].name, name) == 0 && profile->candidate[i].no_keeping == no_keeping;
+    candidate.number = 1;
+    for (uint32_t i = 0; i < profile->count; i++)
+        candidate.number += strcmp(profile->candidate[i].name, candidate.name) == 0 &&
+                            profile->candidate[i].no_keeping == candidate.no_keeping;
+    profile->candidate[profile->count++] = candidate;
 }
 
 void pim_core_profile_add(const struct pim_core_profile_options *options, struct pim_core_profile *profile,
                           const char *name, bool searched, const struct pim_core_layout *layout)
 {
     bool keeps = options->mapping->mode == PIM_CORE_HIGH_THROUGHPUT && !options->schedule.no_keeping;
-    add(profile, name, searched, layout, !keeps);
+    struct pim_core_candidate candidate = {
+        .name = name, .searched = searched, .no_keeping = !keeps, .layout = *layout};
+    append(profile, candidate);
+    candidate.no_keeping = true;
     if (keeps)
-        add(profile, name, searched, layout, true);
+        append(profile, candidate);
 }
 
 enum pim_status pim_core_profile_time(const struct pim_core_profile_options *options,
@@ -202,7 +203,8 @@ uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t 
     return best;
 }
 
-uint64_t pim_core_profile_near(const struct pim_core_profile *profile)
+/* The longest estimate that is within PIM_CORE_MARGIN of the best. */
+static uint64_t near(const struct pim_core_profile *profile)
 {
     uint64_t best = profile->candidate[pim_core_profile_best(profile, 0, profile->count)].estimate;
     return best + best / 100 * PIM_CORE_MARGIN;
@@ -212,7 +214,7 @@ uint64_t pim_core_profile_near(const struct pim_core_profile *profile)
 static void list_finalists(struct pim_core_profile *profile, uint32_t best, uint32_t most,
                            struct profiling *p)
 {
-    uint64_t limit = pim_core_profile_near(profile);
+    uint64_t limit = near(profile);
     for (uint32_t i = 0; i < profile->count; i++) {
         struct pim_core_candidate *candidate = &profile->candidate[i];
         uint32_t before = 0;

@@ -67,9 +67,6 @@ enum pim_status pim_core_profile_time(const struct pim_core_profile_options *opt
 /* Of the candidates from number `first` to `end` - 1 the one with the best estimate. */
 uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t first, uint32_t end);
 
-/* The longest estimate that is within PIM_CORE_MARGIN of the best. */
-uint64_t pim_core_profile_near(const struct pim_core_profile *profile);
-
 /* Simulates so many candidates to their end. As the next one. */
 enum pim_status pim_core_profile_simulate(const struct pim_core_profile_options *options,
                                           struct pim_core_candidate *candidate, uint32_t count,

@@ -30,7 +30,7 @@ static bool window_of_fold(const struct pim_ll_layer *layer, uint32_t vector, ui
     return true;
 }
 
-static bool serves(const struct pim_ll_layer *layer, uint32_t replica, uint32_t vector)
+bool pim_ll_vector_serves(const struct pim_ll_layer *layer, uint32_t replica, uint32_t vector)
 {
     uint32_t begin = pim_ll_first_column(layer, replica), end = pim_ll_first_column(layer, replica + 1),
              window;
@@ -40,16 +40,11 @@ static bool serves(const struct pim_ll_layer *layer, uint32_t replica, uint32_t 
     return false;
 }
 
-bool pim_ll_vector_serves(const struct pim_ll_layer *layer, uint32_t replica, uint32_t vector)
-{
-    return serves(layer, replica, vector);
-}
-
 /* The first vector from `vector` on that serves the replica; the number of all vectors if there is none. */
 static uint32_t next_vector(const struct pim_ll_layer *layer, uint32_t replica, uint32_t vector)
 {
     uint32_t vectors = layer->task_height * layer->task_width;
-    while (vector < vectors && !serves(layer, replica, vector))
+    while (vector < vectors && !pim_ll_vector_serves(layer, replica, vector))
         vector++;
     return vector;
 }
