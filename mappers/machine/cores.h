@@ -41,6 +41,12 @@ struct pim_core_architecture {
     bool local_pipelined, global_pipelined, vector_pipelined;
 };
 
+static inline uint32_t pim_core_chips(const struct pim_core_architecture *architecture)
+{
+    return architecture->width / architecture->chip_width *
+           (architecture->height / architecture->chip_height);
+}
+
 /* Reads and checks the keys of cores. PIM_BAD_INPUT when the hardware has no cores (array.kind). */
 enum pim_status pim_core_architecture_read(const struct pim_configuration *configuration,
                                            struct pim_core_architecture *architecture,

@@ -6,6 +6,7 @@
 #define PIMSIM_MAPPERS_PIMCOMP_COST_ROUND_COST_H
 
 #include "mappers/pimcomp/cost/estimate.h"
+#include "sim/integer.h"
 
 #include <string.h>
 
@@ -118,7 +119,7 @@ static inline uint64_t pim_round_cost_path(const struct pim_core_costs *costs, u
     const struct pim_core_position *x = &costs->position[from], *y = &costs->position[to];
     if (costs->chip[from] != costs->chip[to])
         return a->chip_link_cycles;
-    uint32_t hops = (x->x > y->x ? x->x - y->x : y->x - x->x) + (x->y > y->y ? x->y - y->y : y->y - x->y);
+    uint32_t hops = pim_difference(x->x, y->x) + pim_difference(x->y, y->y);
     return a->connection == PIM_CORE_MESH ? (uint64_t)hops * a->hop_cycles : 1;
 }
 

@@ -42,7 +42,7 @@ static bool make_core(struct pim_core_timing *t, uint32_t number)
 static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mapping)
 {
     const struct pim_core_architecture *a = &t->a;
-    t->chips = a->width / a->chip_width * (a->height / a->chip_height);
+    t->chips = pim_core_chips(a);
     t->core = PIM_ARENA_ARRAY(&t->arena, struct pim_timing_core, a->cores);
     t->server = PIM_ARENA_ARRAY(&t->arena, struct pim_server, (size_t)t->chips * PIM_SERVERS);
     t->memory = PIM_ARENA_ARRAY(&t->arena, uint64_t, t->chips);

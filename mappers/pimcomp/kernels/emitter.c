@@ -187,15 +187,17 @@ void pim_core_emit_vector(struct pim_core_emitter *emitter, uint32_t core, struc
 }
 
 static void transfer(struct pim_core_emitter *emitter, uint32_t core, enum pim_opcode opcode, uint64_t local,
-                     uint64_t global, uint64_t bytes, uint64_t count, uint64_t stride)
+                     uint64_t global, uint64_t bytes, uint64_t count, uint64_t stride, uint64_t *counted)
 {
+    if (!bytes || !count)
+        return;
     if (count > 1 && stride == bytes) {
         bytes *= count;
         count = 1;
     }
     if (count > 1 && stride > UINT32_MAX) {
         for (uint64_t i = 0; i < count; i++)
-            transfer(emitter, core, opcode, local + i * bytes, global + i * stride, bytes, 1, 0);
+            transfer(emitter, core, opcode, local + i * bytes, global + i * stride, bytes, 1, 0, counted);
         return;
     }
     struct pim_instruction instruction = {
@@ -206,24 +208,21 @@ static void transfer(struct pim_core_emitter *emitter, uint32_t core, enum pim_o
                        .count = narrow(emitter, core, count, "number of pieces"),
                        .stride = count > 1 ? narrow(emitter, core, stride, "stride of pieces") : 0}};
     put(emitter, core, &instruction);
+    *counted += bytes * count;
 }
 
 void pim_core_emit_load(struct pim_core_emitter *emitter, uint32_t core, uint64_t local, uint64_t global,
                         uint64_t bytes, uint64_t count, uint64_t stride)
 {
-    if (!bytes || !count)
-        return;
-    transfer(emitter, core, PIM_OP_LOCAL_LOAD, local, global, bytes, count, stride);
-    emitter->counts.loaded_bytes += bytes * count;
+    transfer(emitter, core, PIM_OP_LOCAL_LOAD, local, global, bytes, count, stride,
+             &emitter->counts.loaded_bytes);
 }
 
 void pim_core_emit_store(struct pim_core_emitter *emitter, uint32_t core, uint64_t local, uint64_t global,
                          uint64_t bytes, uint64_t count, uint64_t stride)
 {
-    if (!bytes || !count)
-        return;
-    transfer(emitter, core, PIM_OP_LOCAL_STORE, local, global, bytes, count, stride);
-    emitter->counts.stored_bytes += bytes * count;
+    transfer(emitter, core, PIM_OP_LOCAL_STORE, local, global, bytes, count, stride,
+             &emitter->counts.stored_bytes);
 }
 
 void pim_core_emit_copy(struct pim_core_emitter *emitter, uint32_t core, uint64_t destination,

@@ -223,16 +223,9 @@ static enum pim_status emit(struct pim_ll *ll, struct pim_trace_writer *writer)
         ll->status = emitter.status;
     struct pim_core_schedule_report *report = ll->options->report;
     if (ll->status == PIM_OK && report) {
-        *report = (struct pim_core_schedule_report){.groups = 1,
-                                                    .rounds = 1,
-                                                    .group = PIM_ARENA_ARRAY(ll->arena, uint32_t, ll->layers),
-                                                    .first_phase = phase,
-                                                    .phases = 1,
-                                                    .local_bytes = emitter.local_bytes,
-                                                    .counts = emitter.counts,
-                                                    .layer_mvms = emitter.layer_mvms};
-        if (!report->group)
-            ll->status = pim_fail(ll->error, PIM_NO_MEMORY, "no memory for %" PRIu32 " layers", ll->layers);
+        *report =
+            (struct pim_core_schedule_report){.groups = 1, .rounds = 1, .first_phase = phase, .phases = 1};
+        ll->status = pim_core_schedule_report(&emitter, ll->arena, report, ll->error);
     }
     return ll->status;
 }

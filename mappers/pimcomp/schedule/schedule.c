@@ -32,3 +32,13 @@ enum pim_status pim_core_schedule_begin(const struct pim_core_schedule_options *
         options->prologue(options->prologue_context, emitter);
     return PIM_OK;
 }
+
+enum pim_status pim_core_schedule_report(const struct pim_core_emitter *emitter, struct pim_arena *arena,
+                                         struct pim_core_schedule_report *report, struct pim_error *error)
+{
+    report->group = PIM_ARENA_ARRAY(arena, uint32_t, emitter->mapping->network->count);
+    report->local_bytes = emitter->local_bytes;
+    report->counts = emitter->counts;
+    report->layer_mvms = emitter->layer_mvms;
+    return report->group ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "no memory for the report of a schedule");
+}

@@ -31,6 +31,12 @@ struct pim_core_schedule_report {
     uint64_t *layer_mvms;          /* of each layer; in the arena */
 };
 
+/* What lies in the global memory begins on a multiple of 64 bytes: the bytes that so many take. */
+static inline uint64_t pim_core_map_bytes(uint64_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
 /* Where some maps lie already, and from where on there is room for the others. */
 struct pim_core_placement {
     uint64_t base;
@@ -76,6 +82,10 @@ enum pim_status pim_core_schedule_begin(const struct pim_core_schedule_options *
                                         const struct pim_core_mapping *mapping,
                                         struct pim_trace_writer *writer, struct pim_arena *arena,
                                         struct pim_error *error);
+
+/* Fills what of a report the emitter knows, and makes room for the layers' groups. PIM_NO_MEMORY. */
+enum pim_status pim_core_schedule_report(const struct pim_core_emitter *emitter, struct pim_arena *arena,
+                                         struct pim_core_schedule_report *report, struct pim_error *error);
 
 enum pim_status pim_core_schedule_high_throughput(const struct pim_core_mapping *mapping,
                                                   struct pim_trace_writer *writer,

@@ -26,7 +26,7 @@ static uint64_t write_cycles(const struct pim_core_segment_problem *problem,
                              const struct pim_core_segment *segment)
 {
     const struct pim_core_architecture *a = problem->architecture;
-    uint64_t chips = (uint64_t)(a->width / a->chip_width) * (a->height / a->chip_height), rows = 0;
+    uint64_t chips = pim_core_chips(a), rows = 0;
     uint64_t bandwidth = chips * a->global_bytes_per_cycle;
     for (uint32_t i = 0; i < segment->network.count; i++)
         for (uint32_t g = 0; g < segment->partition.layer[i].groups; g++)

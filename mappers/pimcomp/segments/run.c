@@ -8,7 +8,7 @@
 
 /* Of the local memory while weights are written: the barrier's elements, then places for pieces of weights,
  * which are loaded into one place after the other. */
-enum { BUFFERS = 64, PLACES = 8, PLACE_BYTES = 16384, PLACE_STEP = 4, ALIGNMENT = 64 };
+enum { BUFFERS = 64, PLACES = 8, PLACE_BYTES = 16384, PLACE_STEP = 4 };
 
 struct run {
     const struct pim_core_segment_problem *problem;
@@ -25,11 +25,6 @@ struct run {
     const struct pim_core_segment *segment;
     uint32_t number;
 };
-
-static uint64_t aligned(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 static uint64_t row_bytes(const struct pim_trace_array_group *group)
 {
@@ -157,7 +152,7 @@ static enum pim_status place_shared(struct run *run, const struct pim_core_segme
             struct pim_core_place *place = &run->place[segment->origin[i]];
             if ((layer->kind == PIM_CORE_INPUT || layer->output) && place->address == PIM_CORE_NOWHERE) {
                 uint64_t pixel = (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES;
-                uint64_t sample = aligned((uint64_t)layer->height * layer->width * pixel);
+                uint64_t sample = pim_core_map_bytes((uint64_t)layer->height * layer->width * pixel);
                 *place = (struct pim_core_place){.address = end,
                                                  .pixel_stride = pixel,
                                                  .sample_stride = sample,
@@ -168,7 +163,7 @@ static enum pim_status place_shared(struct run *run, const struct pim_core_segme
                 run->map->weights[segment->origin[i]] = end;
             for (uint32_t g = 0; g < part->groups; g++)
                 end += row_bytes(&part->group[g]) * part->group[g].rows;
-            end = aligned(end);
+            end = pim_core_map_bytes(end);
         }
     }
     run->map->bytes = end;
@@ -216,7 +211,7 @@ static void take_results(struct run *run, const struct pim_core_memory_map *map,
     for (uint32_t core = 0; core < run->problem->architecture->cores; core++)
         if (run->report.local_bytes[core] < report->local_bytes[core])
             run->report.local_bytes[core] = report->local_bytes[core];
-    run->map->bytes = aligned(map->bytes);
+    run->map->bytes = pim_core_map_bytes(map->bytes);
     run->phase = report->first_phase + report->phases;
     run->report.groups = report->groups > run->report.groups ? report->groups : run->report.groups;
     run->report.rounds += report->rounds;

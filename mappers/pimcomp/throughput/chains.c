@@ -14,7 +14,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 struct pim_chain_form pim_chain_form_of(const struct pim_core_architecture *a,
                                         const struct pim_core_layer *layer, uint32_t groups)
 {
-    uint64_t chips = (uint64_t)(a->width / a->chip_width) * (a->height / a->chip_height);
+    uint64_t chips = pim_core_chips(a);
     uint64_t elements = (uint64_t)layer->windows * layer->channels, operations = 1;
     struct pim_chain_form form = {.window = 0};
     if (layer->kind == PIM_CORE_MATRIX) {

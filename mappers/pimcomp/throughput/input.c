@@ -93,13 +93,6 @@ static void find_columns(const struct pim_round_window *w, const struct pim_roun
     *count = (to - from - 1) * pim_round_step(w, 1) + pim_round_span(w, 1, w->kernel[1]);
 }
 
-static uint64_t take(uint64_t *end, uint64_t bytes)
-{
-    uint64_t address = *end;
-    *end += (bytes + 3) / 4 * 4;
-    return address;
-}
-
 uint64_t pim_round_input_place(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
                                uint64_t base)
 {
@@ -115,20 +108,20 @@ uint64_t pim_round_input_place(struct pim_round_schedule *schedule, struct pim_r
         find_columns(w, worker->job, &worker->column, &worker->columns);
         columns = worker->columns;
         worker->row_bytes = worker->columns * pixel;
-        worker->input = take(&base, buffers->rows * worker->row_bytes);
+        worker->input = pim_round_take(&base, buffers->rows * worker->row_bytes);
     } else {
         columns = (buffers->segment - 1) * pim_round_step(w, 1) + pim_round_span(w, 1, w->kernel[1]);
         worker->row_bytes = columns * pixel;
         worker->tile_bytes = worker->kernel_rows * worker->row_bytes;
         if (buffers->mode == PIM_ROUND_TILES_OF_WINDOWS)
-            worker->input = take(&base, buffers->tiles * worker->tile_bytes);
+            worker->input = pim_round_take(&base, buffers->tiles * worker->tile_bytes);
     }
     if (!buffers->direct)
-        worker->gather = take(&base, copies * worker->window_bytes);
+        worker->gather = pim_round_take(&base, copies * worker->window_bytes);
     worker->stage_pixels = 0;
     if (layer->source[0].runs > 1) { /* a run is loaded here and spread over the pixels by a copy */
         worker->stage_pixels = columns < 16 ? columns : 16;
-        worker->stage = take(&base, worker->stage_pixels * pixel);
+        worker->stage = pim_round_take(&base, worker->stage_pixels * pixel);
     }
     return base;
 }

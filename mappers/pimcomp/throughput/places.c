@@ -13,19 +13,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
-
 struct places {
     struct pim_round_schedule *schedule;
     bool *placed;
     uint32_t *slots;
     uint64_t end;
 };
-
-static uint64_t aligned(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 static uint32_t lifetime_slots(const struct pim_round_schedule *schedule, uint32_t index, bool whole_batch)
 {
@@ -80,7 +73,7 @@ static void unite(struct places *places, const struct pim_core_source *source)
             slots = places->slots[source->part[i].layer];
     }
     uint64_t pixel = (uint64_t)source->channels * PIM_CORE_ELEMENT_BYTES;
-    uint64_t sample = aligned((uint64_t)source->height * source->width * pixel);
+    uint64_t sample = pim_core_map_bytes((uint64_t)source->height * source->width * pixel);
     uint64_t channel = 0;
     for (uint32_t i = 0; i < source->parts; i++) {
         place(places, source->part[i].layer, places->end + channel * PIM_CORE_ELEMENT_BYTES, pixel, sample,
@@ -131,14 +124,14 @@ static enum pim_status place_all(struct places *places, bool whole_batch)
         const struct pim_core_layer *layer = &network->layer[i];
         if (!places->placed[i]) {
             uint64_t pixel = (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES;
-            uint64_t sample = aligned((uint64_t)layer->height * layer->width * pixel);
+            uint64_t sample = pim_core_map_bytes((uint64_t)layer->height * layer->width * pixel);
             place(places, i, places->end, pixel, sample, places->slots[i]);
             places->end += sample * places->slots[i];
         }
         schedule->map->bias[i] = PIM_CORE_NOWHERE;
         if (layer->kind == PIM_CORE_MATRIX && layer->bias) {
             schedule->map->bias[i] = places->end;
-            places->end += aligned((uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES);
+            places->end += pim_core_map_bytes((uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES);
         }
     }
     schedule->map->bytes = places->end;

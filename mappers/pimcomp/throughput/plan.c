@@ -157,13 +157,6 @@ static void choose(const struct pim_round_schedule *schedule, struct pim_round_w
 
 /* --- sizes --- */
 
-static uint64_t take(uint64_t *end, uint64_t bytes)
-{
-    uint64_t address = *end;
-    *end += (bytes + 3) / 4 * 4;
-    return address;
-}
-
 /* Bytes of one received partial sum: the largest that comes. */
 static uint64_t receive_bytes(const struct pim_round_job *job)
 {
@@ -175,7 +168,7 @@ static uint64_t receive_bytes(const struct pim_round_job *job)
         uint64_t bytes = replicas * worker->sum_columns * PIM_CORE_ELEMENT_BYTES;
         most = bytes > most ? bytes : most;
     }
-    return (most + 3) / 4 * 4;
+    return pim_round_words(most);
 }
 
 /* With folds: the largest sums of a group. */
@@ -187,7 +180,7 @@ static uint64_t fold_bytes(const struct pim_round_schedule *schedule, const stru
         uint64_t bytes = (uint64_t)part->group[i].folds * part->group[i].columns * PIM_CORE_ELEMENT_BYTES;
         most = bytes > most ? bytes : most;
     }
-    return (most + 3) / 4 * 4;
+    return pim_round_words(most);
 }
 
 /* Gives the worker's buffers addresses from `base` on; returns the end and sets worker->bytes. */
@@ -198,23 +191,24 @@ static uint64_t place_worker(struct pim_round_schedule *schedule, struct pim_rou
     const struct pim_round_job *job = worker->job;
     uint64_t pixel = (uint64_t)schedule->network->layer[job->layer].channels * PIM_CORE_ELEMENT_BYTES;
     uint64_t end = pim_round_input_place(schedule, worker, base);
-    worker->partial = take(&end, (uint64_t)buffers->depth * worker->partials);
+    worker->partial = pim_round_take(&end, (uint64_t)buffers->depth * worker->partials);
     if (schedule->layer[job->layer].folds.folds > 1) {
-        worker->sum = take(&end, (uint64_t)buffers->depth * worker->replicas * worker->replica_bytes);
+        worker->sum =
+            pim_round_take(&end, (uint64_t)buffers->depth * worker->replicas * worker->replica_bytes);
         if (is_home(worker)) {
-            worker->sum_rows = take(&end, pim_round_fold_bytes(schedule, job));
-            worker->bias = take(&end, buffers->biases * pixel);
+            worker->sum_rows = pim_round_take(&end, pim_round_fold_bytes(schedule, job));
+            worker->bias = pim_round_take(&end, buffers->biases * pixel);
             worker->receive_bytes = fold_bytes(schedule, job);
-            worker->receive = take(&end, buffers->receives * worker->receive_bytes);
+            worker->receive = pim_round_take(&end, buffers->receives * worker->receive_bytes);
         }
     } else if (is_home(worker)) {
-        worker->sum = take(&end, (uint64_t)buffers->runs * buffers->run * pixel);
-        worker->bias = take(&end, buffers->biases * pixel);
+        worker->sum = pim_round_take(&end, (uint64_t)buffers->runs * buffers->run * pixel);
+        worker->bias = pim_round_take(&end, buffers->biases * pixel);
         worker->receive_bytes = receive_bytes(job);
-        worker->receive = take(&end, buffers->receives * worker->receive_bytes);
+        worker->receive = pim_round_take(&end, buffers->receives * worker->receive_bytes);
     } else {
-        worker->sum = take(&end, (uint64_t)buffers->depth * job->batch * worker->replicas *
-                                     worker->sum_columns * PIM_CORE_ELEMENT_BYTES);
+        worker->sum = pim_round_take(&end, (uint64_t)buffers->depth * job->batch * worker->replicas *
+                                               worker->sum_columns * PIM_CORE_ELEMENT_BYTES);
     }
     worker->bytes = end - base;
     return end;

@@ -32,11 +32,6 @@
 enum { GATHER_BYTES = 2048, STRETCH_BYTES = 16384, TRAFFIC_BYTES = 131072, WINDOW_BYTES = 4096 };
 enum { BUSY_PERCENT = 65 };
 
-static uint64_t aligned(uint64_t bytes)
-{
-    return (bytes + 3) / 4 * 4;
-}
-
 static uint64_t map_bytes(const struct pim_core_layer *layer)
 {
     return (uint64_t)layer->windows * layer->channels * PIM_CORE_ELEMENT_BYTES;
@@ -286,7 +281,7 @@ static uint64_t part_of_reads(const struct pim_round_schedule *schedule, uint32_
 static uint64_t find_traffic(const struct pim_round_schedule *schedule, uint64_t *free)
 {
     const struct pim_core_architecture *a = schedule->architecture;
-    uint64_t chips = (uint64_t)(a->width / a->chip_width) * (a->height / a->chip_height);
+    uint64_t chips = pim_core_chips(a);
     uint64_t steps = 0, moved = 0;
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         const struct pim_core_layer *layer = &schedule->network->layer[i];
@@ -357,7 +352,8 @@ static enum pim_status take(const struct choice *choice, const struct candidate 
     uint32_t windows = schedule->network->layer[candidate->layer].windows;
     *resident = (struct pim_round_resident){.slots = place->slots, .pixel_bytes = place->pixel_stride};
     uint32_t holdings = count_stretches(windows, resident->pixel_bytes, candidate->saved);
-    uint64_t gather = resident->pixel_bytes > GATHER_BYTES ? aligned(resident->pixel_bytes) : GATHER_BYTES;
+    uint64_t gather =
+        resident->pixel_bytes > GATHER_BYTES ? pim_round_words(resident->pixel_bytes) : GATHER_BYTES;
     resident->holding = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_holding, holdings);
     if (!resident->holding)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the places of maps");
@@ -365,7 +361,7 @@ static enum pim_status take(const struct choice *choice, const struct candidate 
         struct pim_round_holding *next = &resident->holding[resident->holdings];
         next->begin = (uint32_t)((uint64_t)windows * resident->holdings / holdings);
         next->end = (uint32_t)((uint64_t)windows * (resident->holdings + 1) / holdings);
-        next->slot_bytes = aligned((next->end - next->begin) * resident->pixel_bytes);
+        next->slot_bytes = pim_round_words((next->end - next->begin) * resident->pixel_bytes);
         next->core = find_holder(choice, next->slot_bytes * resident->slots, gather);
         if (next->core == UINT32_MAX)
             break;

@@ -371,14 +371,11 @@ static enum pim_status report(struct pim_round_schedule *schedule, struct pim_co
     *result = (struct pim_core_schedule_report){
         .groups = schedule->groups,
         .rounds = rounds,
-        .group = PIM_ARENA_ARRAY(schedule->arena, uint32_t, schedule->network->count),
         .resident = PIM_ARENA_ARRAY(schedule->arena, bool, schedule->network->count),
         .first_phase = first_phase,
-        .phases = rounds,
-        .local_bytes = schedule->emitter.local_bytes,
-        .counts = schedule->emitter.counts,
-        .layer_mvms = schedule->emitter.layer_mvms};
-    if (!result->group || !result->resident)
+        .phases = rounds};
+    PIM_TRY(pim_core_schedule_report(&schedule->emitter, schedule->arena, result, schedule->error));
+    if (!result->resident)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the report of the schedule");
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         result->group[i] = schedule->chain[i].group;

@@ -247,6 +247,19 @@ struct pim_round_schedule {
     bool *marked;
 };
 
+/* Buffers of a core begin on words of four bytes: the bytes that one takes, and its place at *end. */
+static inline uint64_t pim_round_words(uint64_t bytes)
+{
+    return (bytes + 3) / 4 * 4;
+}
+
+static inline uint64_t pim_round_take(uint64_t *end, uint64_t bytes)
+{
+    uint64_t address = *end;
+    *end += pim_round_words(bytes);
+    return address;
+}
+
 /* Groups of layers (throughput/groups.c). */
 enum pim_status pim_round_group_layers(struct pim_round_schedule *schedule);
 
