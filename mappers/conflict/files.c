@@ -4,8 +4,11 @@
 #include "sim/output/csv.h"
 #include "sim/output/output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* "8;2", or -1 for none. */
 static void put_list(struct pim_csv_writer *writer, const struct pim_tile_graph *tiles, uint32_t node,
@@ -110,6 +113,22 @@ static bool all_square(const struct pim_tile_graph *tiles)
     return square;
 }
 
+/* PREFIX.deps.csv of an earlier graph, which would be read in the place of PREFIX.layers.csv. */
+static enum pim_status remove_dependences(const char *prefix, struct pim_error *error)
+{
+    char path[4200], line[sizeof "node,step,"] = "";
+    (void)snprintf(path, sizeof path, "%.4095s.deps.csv", prefix);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return errno == ENOENT ? PIM_OK : pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
+    bool ours = fgets(line, sizeof line, file) && strcmp(line, "node,step,") == 0;
+    (void)fclose(file);
+    if (!ours)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s: would be read with this graph, and is none of its files: another PREFIX", path);
+    return unlink(path) == 0 ? PIM_OK : pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
+}
+
 enum pim_status pim_tile_graph_write(const struct pim_tile_graph *tiles, const char *prefix,
                                      struct pim_error *error)
 {
@@ -136,6 +155,8 @@ enum pim_status pim_tile_graph_write(const struct pim_tile_graph *tiles, const c
         else
             write_dependences(file, tiles);
     }
+    if (status == PIM_OK && square)
+        status = remove_dependences(prefix, error);
     for (unsigned i = 0; i < FILES; i++) {
         if (status == PIM_OK)
             status = pim_output_commit(output[i], error);
