@@ -22,6 +22,9 @@ foreach(library pimsim_static pimsim_shared)
   target_include_directories(${library} INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
+if(PIMSIM_LTO_USED)
+  target_link_options(pimsim_shared PRIVATE -fno-lto) # is of the programs: the library takes the machine code
+endif()
 # A symbol that no room defines is an error here, not at the user's (a sanitizer's are in the program).
 if(NOT PIMSIM_SANITIZE AND NOT PIMSIM_FUZZ)
   target_link_options(pimsim_shared PRIVATE LINKER:--no-undefined)
