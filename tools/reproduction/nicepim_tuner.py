@@ -75,7 +75,7 @@ def curves(report, found, seeds, iterations):
             row.append(sum(quality_at(found[method, seed], mark) for seed in seeds) / len(seeds) / base)
         ends = [quality_at(found[method, seed], iterations) / base for seed in seeds]
         rows.append(row + [min(ends), max(ends)])
-    report.table("tuner", f"Fig. 9: quality of the best three, of random at the end 1; means of {len(seeds)} seeds",
+    report.table("tuner", f"Fig. 9: quality of the best three, of random at the end 1; {'means of ' if len(seeds) > 1 else ''}{len(seeds)} seed{'s' if len(seeds) > 1 else ''}",
                  ["method"] + [f"after {mark}" for mark in marks] + ["least", "most"], rows,
                  ["The paper: NicePIM best, random and annealing last (section VIII-C; values are not in the text).",
                   f"least and most: over the seeds, after {iterations} iterations."])
@@ -107,9 +107,9 @@ def architectures(report, found, seeds, folder, networks):
 def add(report, quick, folder):
     """Adds the tables to a report; databases of the searches stay in `folder`, and what is there is not searched
     again."""
-    names = ["squeezenet", "resnet18"] if quick else ["googlenet", "resnet152", "vgg16", "darknet53", "bert-base"]
+    names = ["vgg8", "alexnet"] if quick else ["googlenet", "resnet152", "vgg16", "darknet53", "bert-base"]
     networks = [f"configs/networks/{name}.cfg" for name in names]
-    seeds, iterations, candidates = ([1, 2], 16, 1024) if quick else ([1, 2, 3], 60, 16384)
+    seeds, iterations, candidates = ([1], 16, 1024) if quick else ([1, 2, 3], 60, 16384)
     os.makedirs(folder, exist_ok=True)
     found = {(method, seed): search(folder, networks, method, seed, iterations, candidates)
              for method in METHODS for seed in seeds}
@@ -119,7 +119,7 @@ def add(report, quick, folder):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="two networks, two seeds, few iterations")
+    parser.add_argument("--quick", action="store_true", help="two small networks, one seed, few iterations")
     parser.add_argument("-o", "--output", default="build/reproduction/nicepim-tuner")
     options = parser.parse_args()
     report = Report("NicePIM: the tuner", options.output)
