@@ -21,4 +21,4 @@ pimsim_test(test_allspark_long
 
 # The command itself.
 add_test(NAME map.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map $<TARGET_FILE:pimsim>)
-set_tests_properties(map.command PROPERTIES LABELS quick TIMEOUT 1200 COST 50 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(map.command PROPERTIES LABELS quick TIMEOUT 1200 COST 150 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

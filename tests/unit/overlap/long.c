@@ -43,6 +43,10 @@ void pimsim_suites(SRunner *runner)
     Suite *suite = suite_create("pairs");
     TCase *tests = tcase_create("pairs");
     tcase_add_test(tests, pairs);
+    suite_add_tcase(suite, tests);
+    srunner_add_suite(runner, suite);
+    suite = suite_create("networks");
+    tests = tcase_create("networks");
     tcase_add_loop_test(tests, mapped_networks, 0,
                         (int)(sizeof mapped / sizeof mapped[0]) * (int)PIM_OBJECTIVES);
     suite_add_tcase(suite, tests);

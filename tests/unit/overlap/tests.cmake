@@ -9,4 +9,5 @@ pimsim_test(test_overlap_long
   SOURCES ${overlap}/long.c ${overlap}/random_case.c ${overlap}/replay.c
   LINK pimsim_overlapim pimsim_system
   LABEL long
-  SUITES pairs)
+  SUITES pairs networks)
+set_tests_properties(test_overlap_long.pairs test_overlap_long.networks PROPERTIES COST 400) # begin early

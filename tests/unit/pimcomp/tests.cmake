@@ -33,7 +33,7 @@ pimsim_test(test_pimcomp_high_throughput
 
 # The command itself.
 add_test(NAME map_pimcomp.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map_pimcomp $<TARGET_FILE:pimsim>)
-set_tests_properties(map_pimcomp.command PROPERTIES LABELS quick TIMEOUT 1200 COST 100 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(map_pimcomp.command PROPERTIES LABELS quick TIMEOUT 1200 COST 190 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 add_test(NAME map_pimcomp.larger COMMAND ${PROJECT_SOURCE_DIR}/tests/map_pimcomp_larger $<TARGET_FILE:pimsim>)
 set_tests_properties(map_pimcomp.larger PROPERTIES LABELS long TIMEOUT 1800 COST 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 

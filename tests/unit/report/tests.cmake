@@ -7,4 +7,4 @@ if(PIMSIM_NODE)
 endif()
 # Skipped, with the reason, without Chromium or a page.
 add_test(NAME report.browser COMMAND ${PROJECT_SOURCE_DIR}/tests/report/browser $<TARGET_FILE:pimsim>)
-set_tests_properties(report.browser PROPERTIES LABELS long TIMEOUT 600 SKIP_RETURN_CODE 77 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(report.browser PROPERTIES LABELS long TIMEOUT 600 COST 500 SKIP_RETURN_CODE 77 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

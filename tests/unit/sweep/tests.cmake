@@ -7,7 +7,7 @@ pimsim_test(test_sweep
 
 # The command itself, killed and resumed.
 add_test(NAME sweep.command COMMAND ${PROJECT_SOURCE_DIR}/tests/sweep $<TARGET_FILE:pimsim>)
-set_tests_properties(sweep.command PROPERTIES LABELS quick TIMEOUT 1200 COST 50 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(sweep.command PROPERTIES LABELS quick TIMEOUT 1200 COST 200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 
 # On Slurm, where its daemons can be started; else skipped, with the reason.
 add_test(NAME sweep.slurm COMMAND ${PROJECT_SOURCE_DIR}/tests/slurm $<TARGET_FILE:pimsim>)

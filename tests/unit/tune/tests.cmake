@@ -9,7 +9,7 @@ pimsim_test(test_tune
   LINK pimsim_tune
   SUITES ${tune_suites})
 if(CMAKE_BUILD_TYPE MATCHES "^Rel")
-  set_tests_properties(test_tune.strategy_learning PROPERTIES LABELS long)
+  set_tests_properties(test_tune.strategy_learning PROPERTIES LABELS long COST 300)
 endif()
 add_test(NAME tune.command COMMAND ${PROJECT_SOURCE_DIR}/tests/tune $<TARGET_FILE:pimsim>)
-set_tests_properties(tune.command PROPERTIES LABELS long TIMEOUT 900 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(tune.command PROPERTIES LABELS long TIMEOUT 900 COST 400 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
