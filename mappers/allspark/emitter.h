@@ -185,12 +185,9 @@ struct pim_product {
     bool add_residual;
 };
 
-/* The store of the last tile is left pending, so that the next product's loads can go before it: flush at
-   the end of a phase. */
-void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product,
-                      const struct pim_tiling *tiling);
+/* A product in the tiles that pim_product_tiling gives; nothing for an empty one. The store of the last tile
+   is left pending, so that the next product's loads can go before it: flush at the end of a phase. */
 void pim_emit_flush(struct pim_emitter *emitter);
-/* The same in the tiles that pim_product_tiling gives; nothing for an empty product. */
 void pim_emit_tiled(struct pim_emitter *emitter, const struct pim_product *product);
 
 /* The tiling of a product and the estimate of all `count`, remembered from the last time the shape came

@@ -400,10 +400,8 @@ void pim_stage_number(struct pim_allspark_stage *stage);
 /* Fills the bytes of a partition; `alone`: its stage has a single layer. */
 void pim_partition_memory(struct pim_allspark_partition *part, bool alone);
 
-/* Fills the bytes of a stage and of its partitions, which are numbered. */
-void pim_stage_memory(struct pim_allspark_stage *stage);
-
-/* Does so for all stages, and fills the bases and sums of the plan. */
+/* Fills the bytes of all stages and of their partitions, which are numbered, and the bases and sums of the
+   plan. */
 void pim_plan_memory(struct pim_allspark_plan *plan);
 
 /* Bytes of the classifier on each of the nodes that hold a part of it; 0 for a stage without one behind

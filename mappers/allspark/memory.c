@@ -325,7 +325,8 @@ void pim_stage_number(struct pim_allspark_stage *stage)
     stage->layers = layer;
 }
 
-void pim_stage_memory(struct pim_allspark_stage *stage)
+/* The bytes of a stage and of its partitions, which are numbered. */
+static void stage_memory(struct pim_allspark_stage *stage)
 {
     uint64_t lasting = 0, scratch = 0;
     stage->weight_bytes = 0;
@@ -376,7 +377,7 @@ void pim_plan_memory(struct pim_allspark_plan *plan)
     for (uint32_t s = 0; s < plan->stages; s++) {
         struct pim_allspark_stage *stage = &plan->stage[s];
         uint64_t whole = cursor; /* address of the copy that others reuse */
-        pim_stage_memory(stage);
+        stage_memory(stage);
         for (uint32_t i = 0; i < stage->partitions; i++) {
             struct pim_allspark_partition *part = &stage->partition[i];
             part->weight_base = cursor;

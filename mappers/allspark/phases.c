@@ -14,6 +14,7 @@
 #include "mappers/allspark/layers/normalisation.h"
 #include "mappers/allspark/layers/position.h"
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/redistribution/redistribute.h"
 #include "mappers/allspark/sharing.h"
 
 #include "sim/integer.h"
@@ -347,7 +348,7 @@ uint64_t pim_estimate_layer(struct pim_emitter *emitter)
 /* What branches of a stage get of others within a block. */
 struct between {
     struct pim_neighbours neighbours;
-    struct pim_border border;
+    struct pim_exchange border;
 };
 
 static void make_between(struct pim_emitter *emitter, struct between *between)
@@ -437,7 +438,7 @@ void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
         pim_estimate_interaction(emitter, &interaction);
     if (!emitter->writer) {
         pim_estimate_neighbours(emitter, &between[0].neighbours);
-        pim_estimate_border(emitter, &between[0].border);
+        pim_exchange_add_estimate(emitter, &between[0].border, 1);
     }
     for (uint32_t i = 0; !emitter->writer && i < stage->partitions && emitter->status == PIM_OK; i++) {
         const struct pim_emitter before = *emitter;
@@ -447,7 +448,7 @@ void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
     }
     for (unsigned i = 0; i < 2; i++) {
         pim_neighbours_terminate(&between[i].neighbours);
-        pim_border_terminate(&between[i].border);
+        pim_exchange_terminate(&between[i].border);
     }
     pim_interaction_terminate(&interaction);
 }

@@ -199,14 +199,12 @@ static bool list_moves(const struct pim_allspark_plan *plan, const struct pim_al
     return made;
 }
 
-void pim_border_make(struct pim_emitter *emitter, struct pim_border *border)
+void pim_border_make(struct pim_emitter *emitter, struct pim_exchange *exchange)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
-    struct pim_exchange *exchange = &border->exchange;
-    *border = (struct pim_border){0};
+    *exchange = (struct pim_exchange){0};
     if (!has_border(stage) || !stage->slot_of || emitter->status != PIM_OK)
         return;
-    border->exists = true;
     emitter->status = pim_exchange_begin(emitter->plan, stage, stage, exchange, emitter->error);
     exchange->apart = true;
     if (emitter->status != PIM_OK)
@@ -216,23 +214,13 @@ void pim_border_make(struct pim_emitter *emitter, struct pim_border *border)
                           : pim_exchange_no_memory(emitter->error);
 }
 
-void pim_border_terminate(struct pim_border *border)
-{
-    pim_exchange_terminate(&border->exchange);
-}
-
 /* --- the phase --- */
 
-void pim_emit_border(struct pim_emitter *emitter, const struct pim_border *border)
+void pim_emit_border(struct pim_emitter *emitter, const struct pim_exchange *exchange)
 {
-    if (!border->exists || emitter->status != PIM_OK)
+    if (exchange->units == 0 || emitter->status != PIM_OK)
         return;
     char name[64];
     (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block0/position_border", emitter->stage->of + 1);
-    pim_exchange_phase(emitter, &border->exchange, name, 0, NULL);
-}
-
-void pim_estimate_border(struct pim_emitter *emitter, const struct pim_border *border)
-{
-    pim_exchange_add_estimate(emitter, &border->exchange, 1);
+    pim_exchange_phase(emitter, exchange, name, 0, NULL);
 }

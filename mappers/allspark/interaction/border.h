@@ -4,19 +4,12 @@
 
 #include "mappers/allspark/redistribution/exchange.h"
 
-struct pim_border {
-    bool exists;
-    struct pim_exchange exchange;
-};
+/* The exchange of emitter->stage; one of no units where no convolution goes over the map, or while nothing is
+   placed. A failure is in emitter->status. Free with pim_exchange_terminate. */
+void pim_border_make(struct pim_emitter *emitter, struct pim_exchange *exchange);
 
-/* The exchange of emitter->stage; none where no convolution goes over the map, or while nothing is placed. A
-   failure is in emitter->status. Free with pim_border_terminate. */
-void pim_border_make(struct pim_emitter *emitter, struct pim_border *border);
-void pim_border_terminate(struct pim_border *border);
-
-/* The phase stageS/block0/position_border, of all layers and images. */
-void pim_emit_border(struct pim_emitter *emitter, const struct pim_border *border);
-void pim_estimate_border(struct pim_emitter *emitter, const struct pim_border *border);
+/* The phase stageS/block0/position_border, of all layers and images; nothing of an exchange of no units. */
+void pim_emit_border(struct pim_emitter *emitter, const struct pim_exchange *exchange);
 
 /* Address of the field (position.h) of the layer and image that are worked. */
 uint64_t pim_border_field(const struct pim_emitter *emitter);

@@ -152,7 +152,7 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
     for (emitter.index = 0; emitter.index < plan->stages && emitter.status == PIM_OK; emitter.index++) {
         struct pim_interaction interaction;
         struct pim_neighbours neighbours;
-        struct pim_border border;
+        struct pim_exchange border;
         emitter.stage = &plan->stage[emitter.index];
         pim_interaction_make(&emitter, &interaction);
         pim_interaction_settle(&emitter, &interaction);
@@ -162,8 +162,8 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
         pim_estimate_neighbours(&emitter, &neighbours);
         pim_neighbours_terminate(&neighbours);
         pim_border_make(&emitter, &border);
-        pim_estimate_border(&emitter, &border);
-        pim_border_terminate(&border);
+        pim_exchange_add_estimate(&emitter, &border, 1);
+        pim_exchange_terminate(&border);
     }
     *cycles = emitter.estimate_cycles;
     free(tilings);

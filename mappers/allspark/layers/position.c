@@ -36,7 +36,8 @@ uint64_t pim_position_zeros(const struct pim_allspark_partition *part)
     return all < ZEROS ? all : ZEROS;
 }
 
-uint32_t pim_branch_of_slot(const struct pim_allspark_stage *stage, uint32_t slot)
+/* Branch of the stage in place `slot` of its layers. */
+static uint32_t branch_of_slot(const struct pim_allspark_stage *stage, uint32_t slot)
 {
     uint32_t branch = stage->slot_of ? 0 : slot;
     while (stage->slot_of && stage->slot_of[branch] != slot)
@@ -111,7 +112,7 @@ static struct convolution convolution_of(const struct pim_emitter *emitter, uint
 {
     const struct pim_allspark_partition *part = emitter->part, *owner = part->reuses ? emitter->whole : part;
     uint32_t slot = part->first_branch + emitter->layer * pim_layer_capacity(part) + emitter->place.branch,
-             branch = pim_branch_of_slot(emitter->stage, slot);
+             branch = branch_of_slot(emitter->stage, slot);
     bool vertical = part->work == PIM_ALLSPARK_STRIPES && branch < part->branches / 2;
     struct convolution c = {
         .first = (uint32_t)pim_even_begin(part->tokens, part->u, emitter->place.row),

@@ -40,7 +40,4 @@ struct pim_position_field pim_position_field(const struct pim_allspark_partition
 /* Whether token (y, x) of window `branch` is on the map. */
 bool pim_position_on_map(const struct pim_allspark_partition *part, uint32_t branch, uint32_t y, uint32_t x);
 
-/* Branch of the stage in place `slot` of its layers. */
-uint32_t pim_branch_of_slot(const struct pim_allspark_stage *stage, uint32_t slot);
-
 #endif

@@ -319,8 +319,8 @@ static uint64_t tiles_of(const struct pim_emitter *emitter, const struct pim_pro
     return pim_divide_up(product->m, tiling->m) * pim_divide_up(product->n, tiling->right) * depth;
 }
 
-void pim_emit_product(struct pim_emitter *emitter, const struct pim_product *product,
-                      const struct pim_tiling *tiling)
+static void emit_product(struct pim_emitter *emitter, const struct pim_product *product,
+                         const struct pim_tiling *tiling)
 {
     pim_prefetch_products(emitter, tiles_of(emitter, product, tiling));
     for (uint32_t m0 = 0; m0 < product->m; m0 += tiling->m) {
@@ -353,7 +353,7 @@ void pim_emit_tiled(struct pim_emitter *emitter, const struct pim_product *produ
         return;
     emitter->status = pim_product_tiling(emitter, product, &tiling, &estimate);
     if (emitter->status == PIM_OK)
-        pim_emit_product(emitter, product, &tiling);
+        emit_product(emitter, product, &tiling);
 }
 
 struct pim_matrix_estimate pim_product_estimate(struct pim_emitter *emitter,
