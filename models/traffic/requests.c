@@ -363,6 +363,9 @@ static enum pim_status check_exchange(const struct pim_noc_configuration *noc,
             "requests that are answered need noc.classes with %u classes (read requests, read replies, "
             "write requests, write replies): there are %" PRIu32,
             (unsigned)PIM_REQUEST_KINDS, noc->classes);
+    if (exchange->batches > 1 && exchange->batch == 0)
+        return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " batches of 0 packets: a batch has at least one",
+                        exchange->batches);
     for (unsigned i = 0; exchange->replies && i < PIM_REQUEST_KINDS; i++)
         if (exchange->flits[i] == 0 || exchange->flits[i] > UINT32_MAX)
             return pim_fail(error, PIM_BAD_INPUT,
@@ -382,9 +385,11 @@ static bool allocate(struct exchange *exchange)
     uint32_t nodes = exchange->nodes;
     exchange->terminals = calloc(nodes, sizeof *exchange->terminals);
     exchange->awake = calloc(nodes, sizeof *exchange->awake);
-    exchange->ended->batch_cycles =
-        calloc((size_t)exchange->rules->batches + 1, sizeof *exchange->ended->batch_cycles);
-    if (!exchange->terminals || !exchange->awake || !exchange->ended->batch_cycles)
+    if (exchange->rules->batches > 1)
+        exchange->ended->batch_cycles =
+            calloc(exchange->rules->batches, sizeof *exchange->ended->batch_cycles);
+    if (!exchange->terminals || !exchange->awake ||
+        (exchange->rules->batches > 1 && !exchange->ended->batch_cycles))
         return false;
     for (uint32_t node = 0; node < nodes; node++)
         exchange->terminals[node].requests.first = exchange->terminals[node].replies.first = NONE;

@@ -32,11 +32,19 @@ static const struct explained_message messages[] = {
     {"of another hardware",
      "The mapper made its estimates for the hardware of the trace; --set or --hardware changed it.",
      "--network FILE of run and validate maps the network anew, for the hardware that is simulated: "
-     "estimates and cycles are then both of that."},
+     "estimates and cycles are then both of that. --mapper \"MAPPER OPTION...\" says the options of its "
+     "mapper, where it had any."},
+    {"its mapper without options makes",
+     "A trace does not hold the options that its mapper had. Without them the mapper makes another job of "
+     "the "
+     "network: another mode, image, batch or partition.",
+     "--mapper \"MAPPER OPTION...\" with the options of the `pimsim map` that made the trace, for example "
+     "--mapper \"pimcomp --mode ll\"."},
     {"is mapped already|set array.width and array.height, or map again",
      "A trace holds programs for one shape of hardware: keys of the network, or of what the programs are "
      "laid out for, change nothing in it or do not fit.",
-     "Map again: run --network FILE, or a sweep over networks and mappers instead of traces."},
+     "Map again: run --network FILE (with the mapper's options in --mapper), or a sweep over networks and "
+     "mappers instead of traces."},
     {"can deadlock on",
      "The routing has a circle of virtual channels that can wait for each other on this topology; the "
      "message shows it.",

@@ -153,7 +153,7 @@ def place_of_the_tuner(tables):
 
 def of_pimcomp():
     paper, system = pimcomp.PAPER, "pimcomp"
-    limits = "the ports of the memories (assumed) take what is above the MVMs"
+    limits = "the ports of the memories (assumed), vector units and network take most of what is above the MVMs"
     static = "leakage alone is static; 1 to 10 % of the all-static reading would give the paper's figures"
     for place, table, what, column, value, cause in (
             ("Fig. 10", "throughput", "throughput over SongC", "ours / SongC", paper["ht_over"]["songc"], limits),

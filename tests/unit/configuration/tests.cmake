@@ -64,7 +64,7 @@ pimsim_command_test(noc_booksim_list "noc --booksim ${CMAKE_CURRENT_BINARY_DIR}/
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/booksim/rows "cycle,source,destination,flits,class\n0,0,5,1,0\n0,3,4,1,0\n2,0,5,1,0\n")
 pimsim_command_test(noc_batch_rows "noc --batch 2 --packets ${CMAKE_CURRENT_BINARY_DIR}/booksim/rows" 0 "\npackets                3\n" "^$")
 pimsim_command_test(noc_batch_more_rows "noc --batch 1 --packets ${CMAKE_CURRENT_BINARY_DIR}/booksim/rows" 1 "^$"
-  "booksim/rows: node 0 has 2 rows, but makes 1 packets in all: give a larger --batch ")
+  "^pimsim noc: [^:]*booksim/rows: node 0 has 2 rows, but makes 1 packets in all: give a larger --batch ")
 pimsim_command_test(noc_batches_rows "noc --batch 1 --batches 2 --packets ${CMAKE_CURRENT_BINARY_DIR}/booksim/rows" 1 "^$"
   "booksim/rows: node 1 has no more requests in batch 1 of 2, where it has made 0 of 1 packets: 2 requests of each node")
 pimsim_command_test(noc_batches_beyond "noc --traffic uniform --batch 65536 --batches 65536" 1 "^$"

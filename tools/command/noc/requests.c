@@ -29,8 +29,7 @@ enum pim_status noc_requests_parse(struct noc_requests *requests, struct pim_err
 /* A node makes no more than the packets of its batches: further rows of a list would be ignored. */
 static enum pim_status check_batch(const struct noc_requests *requests,
                                    const struct pim_noc_configuration *noc,
-                                   const struct pim_packet_list *list, const char *path,
-                                   struct pim_error *error)
+                                   const struct pim_packet_list *list, struct pim_error *error)
 {
     const uint32_t nodes = pim_noc_nodes(noc);
     if (requests->rules.batch == 0)
@@ -50,10 +49,10 @@ static enum pim_status check_batch(const struct noc_requests *requests,
         return PIM_OK;
     return pim_fail(
         error, PIM_BAD_INPUT,
-        "%s: node %" PRIu32 " has %" PRIu64 " rows, but makes %" PRIu64
+        "node %" PRIu32 " has %" PRIu64 " rows, but makes %" PRIu64
         " packets in all: give a larger --batch (batch_size in a file of BookSim), more --batches "
         "(batch_count), or a list of fewer rows",
-        path, source, most, made);
+        source, most, made);
 }
 
 enum pim_status noc_requests_run(const struct noc_requests *requests, const struct pim_noc_configuration *noc,
@@ -67,7 +66,7 @@ enum pim_status noc_requests_run(const struct noc_requests *requests, const stru
     if (status != PIM_OK)
         return status;
     if (packets)
-        status = check_batch(requests, noc, &list, packets, error);
+        status = check_batch(requests, noc, &list, error);
     if (status == PIM_OK)
         status = pim_requests_run(noc, &requests->rules, &list, result, error);
     if (status == PIM_BAD_INPUT && packets)

@@ -7,6 +7,7 @@
 #include "tools/library/words.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +45,21 @@ static enum pim_status map_to(const struct pim_map_words *words, const struct re
     return status;
 }
 
-/* A trace has words about the options of its mapper, not the options: what they do not fit is another job. */
+/* A trace has words about the options of its mapper, and the work (of all its samples), not the options: what
+ * they do not fit is another job. */
 static enum pim_status same_job(const struct pim_trace *was, const struct pim_trace *is,
                                 struct pim_error *error)
 {
     const struct pim_trace_description *old = pim_trace_description(was), *new = pim_trace_description(is);
-    if (strcmp(old->network, new->network) == 0 && strcmp(old->mapping, new->mapping) == 0)
+    if (strcmp(old->network, new->network) == 0 && strcmp(old->mapping, new->mapping) == 0 &&
+        old->macs == new->macs)
         return PIM_OK;
-    return pim_fail(
-        error, PIM_USAGE,
-        "the trace is of %.150s (%.150s), its mapper without options makes %.150s (%.150s): --mapper "
-        "\"%.50s OPTION...\" says what is wanted",
-        old->network, old->mapping, new->network, new->mapping, old->family);
+    return pim_fail(error, PIM_USAGE,
+                    "the trace is of %.150s (%.150s; %" PRIu64
+                    " MACs), its mapper without options makes %.150s (%.150s; %" PRIu64
+                    " MACs): --mapper \"%.50s OPTION...\" says what is wanted",
+                    old->network, old->mapping, old->macs, new->network, new->mapping, new->macs,
+                    old->family);
 }
 
 enum pim_status replay_map(const struct replay_options *options, struct replay *replay,
