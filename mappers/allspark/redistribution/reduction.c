@@ -52,12 +52,14 @@ static struct pim_transport_message message_of(const struct pim_emitter *emitter
 void pim_exchange_tokens(struct pim_emitter *emitter, uint32_t tag)
 {
     const uint32_t row = emitter->place.row, rows = emitter->part->u;
-    for (uint32_t i = 0; i < 2 * rows; i++) { /* all that comes, then all that it gives */
-        const bool gives = i >= rows;
-        const struct pim_transport_message message =
-            gives ? message_of(emitter, row, i - rows) : message_of(emitter, i, row);
-        if (gives || i != row)
+    for (uint32_t other = 0; other < rows; other++) { /* all that comes */
+        const struct pim_transport_message message = message_of(emitter, other, row);
+        if (other != row)
             pim_transport_emit_message(emitter, &message, tag);
+    }
+    for (uint32_t other = 0; other < rows; other++) { /* then all that it gives */
+        const struct pim_transport_message message = message_of(emitter, row, other);
+        pim_transport_emit_message(emitter, &message, tag);
     }
     pim_emit_join(emitter);
 }
