@@ -36,8 +36,7 @@ static const struct explained_message messages[] = {
      "mapper, where it had any."},
     {"its mapper without options makes",
      "A trace does not hold the options that its mapper had. Without them the mapper makes another job of "
-     "the "
-     "network: another mode, image, batch or partition.",
+     "the network: another mode, image, batch or partition.",
      "--mapper \"MAPPER OPTION...\" with the options of the `pimsim map` that made the trace, for example "
      "--mapper \"pimcomp --mode ll\"."},
     {"is mapped already|set array.width and array.height, or map again",
