@@ -105,14 +105,17 @@ void *pim_arena_allocate(struct pim_arena *arena, size_t size, size_t alignment)
     return block;
 }
 
-void *pim_arena_allocate_array(struct pim_arena *arena, size_t count, size_t item_size, size_t alignment)
+void *pim_arena_allocate_items(struct pim_arena *arena, size_t count, size_t item_size, size_t alignment)
 {
     size_t size;
-    if (!pim_multiply_size(count, item_size, &size))
-        return NULL;
-    void *block = pim_arena_allocate(arena, size, alignment);
+    return pim_multiply_size(count, item_size, &size) ? pim_arena_allocate(arena, size, alignment) : NULL;
+}
+
+void *pim_arena_allocate_array(struct pim_arena *arena, size_t count, size_t item_size, size_t alignment)
+{
+    void *block = pim_arena_allocate_items(arena, count, item_size, alignment);
     if (block)
-        memset(block, 0, size);
+        memset(block, 0, count * item_size);
     return block;
 }
 

@@ -38,7 +38,10 @@ void pim_arena_reset(struct pim_arena *arena);
  * gives a valid pointer to no bytes. NULL when memory is out or the size cannot be represented. */
 void *pim_arena_allocate(struct pim_arena *arena, size_t size, size_t alignment);
 
-/* `count` items of `item_size` bytes, all zero; NULL also when the product overflows. */
+/* `count` items of `item_size` bytes, content undefined; NULL also when the product overflows. */
+void *pim_arena_allocate_items(struct pim_arena *arena, size_t count, size_t item_size, size_t alignment);
+
+/* The same, all zero. */
 void *pim_arena_allocate_array(struct pim_arena *arena, size_t count, size_t item_size, size_t alignment);
 
 /* The same, but abort with a message instead of NULL. */
@@ -51,6 +54,8 @@ char *pim_arena_copy_text(struct pim_arena *arena, const char *text);
 /* Zeroed items of a type: PIM_ARENA_ARRAY may give NULL, PIM_ARENA_NEW aborts instead. */
 #define PIM_ARENA_ARRAY(arena, type, count)                                                                  \
     ((type *)pim_arena_allocate_array((arena), (count), sizeof(type), _Alignof(type)))
+#define PIM_ARENA_ITEMS(arena, type, count) /* undefined: for what is written before it is read */           \
+    ((type *)pim_arena_allocate_items((arena), (count), sizeof(type), _Alignof(type)))
 #define PIM_ARENA_NEW(arena, type) ((type *)pim_arena_require_array((arena), 1, sizeof(type), _Alignof(type)))
 
 /*

@@ -137,14 +137,10 @@ static void work(void *context, unsigned worker, uint64_t index)
 /* Does its work on all candidates that are listed. */
 static enum pim_status run(struct profiling *p, struct pim_error *error)
 {
-    struct pim_workers *workers;
     if (pthread_mutex_init(&p->mutex, NULL) != 0)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the candidates of a mapping");
     tell(p, 0);
-    if (pim_workers_create(&workers, (unsigned)pim_smaller(p->options->threads, p->count), &p->error) ==
-        PIM_OK)
-        pim_workers_run(workers, work, p, 0, p->count);
-    pim_workers_destroy(workers);
+    pim_workers_run(p->options->workers, work, p, 0, p->count);
     (void)pthread_mutex_destroy(&p->mutex);
     if (p->error.status != PIM_OK)
         *error = p->error;

@@ -7,7 +7,7 @@
  *  1. The one taken is no slower than any other that was simulated, by its cycles; of equals the first.
  *  2. Every layout without a search whose estimate is within PIM_CORE_MARGIN per cent of the best is
  *     simulated.
- *  3. What comes out does not depend on `threads`: every candidate is simulated up to the cycles of the one
+ *  3. What comes out does not depend on `workers`: every candidate is simulated up to the cycles of the one
  *     with the best estimate, and no longer.
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_CLOSED_LOOP_H
@@ -45,8 +45,8 @@ struct pim_core_profile_options {
     void *simulator;
     const struct pim_core_mapping *mapping;    /* its layout is not looked at */
     struct pim_core_schedule_options schedule; /* batch and report are not looked at */
-    unsigned threads;                          /* at least 1 */
-    pim_mapper_progress *progress;             /* NULL: nobody is told */
+    struct pim_workers *workers;   /* one crew for all: a thread that ends gives its memory back */
+    pim_mapper_progress *progress; /* NULL: nobody is told */
     void *context;
     /* Told of what was timed, in the order of candidates; NULL: nobody is. */
     enum pim_status (*timed)(void *observer, const struct pim_core_mapping *mapping,

@@ -222,9 +222,23 @@ static uint64_t part_of_budget(const struct choices *choices, uint64_t budget)
     return budget * choices->search.steps / options.generations;
 }
 
+/* Does what times layouts, on the threads that were asked for. */
+static enum pim_status with_workers(struct made *made,
+                                    enum pim_status (*task)(struct made *made, struct pim_workers *workers,
+                                                            struct pim_error *error),
+                                    struct pim_error *error)
+{
+    struct pim_workers *workers;
+    if (pim_workers_create(&workers, (unsigned)made->choices.search.threads, error) != PIM_OK)
+        return error->status;
+    enum pim_status status = task(made, workers, error);
+    pim_workers_destroy(workers);
+    return status;
+}
+
 /* Takes the fastest of what the searches found, the layouts without a search, and what refining the best of
  * them finds. */
-static enum pim_status profile(struct made *made, struct pim_error *error)
+static enum pim_status profile(struct made *made, struct pim_workers *workers, struct pim_error *error)
 {
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
@@ -237,7 +251,7 @@ static enum pim_status profile(struct made *made, struct pim_error *error)
                                                      .simulator = made->inputs->simulator,
                                                      .mapping = &plan->mapping,
                                                      .schedule = made->schedule,
-                                                     .threads = (unsigned)choices->search.threads,
+                                                     .workers = workers,
                                                      .progress = choices->search.progress,
                                                      .context = choices->search.context};
     add_found(&options, searches, 0, searches->brief, profile);
@@ -294,13 +308,13 @@ static enum pim_status cut(struct made *made, struct pim_error *error)
                                                                              &plan->segments, error);
 }
 
-static enum pim_status search_segments(struct made *made, struct pim_error *error)
+static enum pim_status search_segments(struct made *made, struct pim_workers *workers,
+                                       struct pim_error *error)
 {
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
     struct pim_core_search_options options = search_options(made);
-    const struct pim_core_profile_options profiling = {.schedule = made->schedule,
-                                                       .threads = (unsigned)choices->search.threads};
+    const struct pim_core_profile_options profiling = {.schedule = made->schedule, .workers = workers};
     plan->searched = true;
     return pim_core_segmented_search(&made->problem, &options, &profiling, (uint32_t)choices->profile,
                                      &made->arena, &plan->segments, &plan->search, error);
@@ -325,7 +339,7 @@ static enum pim_status compile_segments(struct made *made, struct pim_error *err
                              : choices->layout == LAYOUT_BALANCE
                                  ? pim_core_segmented_rule(&made->problem, pim_core_layout_balance, "balance",
                                                            &made->arena, &plan->segments, error)
-                                 : search_segments(made, error);
+                                 : with_workers(made, search_segments, error);
     if (status == PIM_OK)
         status = pim_core_segments_join(&made->problem, &plan->segments, &made->arena, &plan->partition,
                                         &plan->layout, error);
@@ -397,7 +411,7 @@ static enum pim_status compile(struct made *made, struct pim_error *error)
     if (status != PIM_OK)
         return status;
     plan->layout_seconds = seconds_since(&begin);
-    if (plan->searched && made->choices.profile && profile(made, error) != PIM_OK)
+    if (plan->searched && made->choices.profile && with_workers(made, profile, error) != PIM_OK)
         return error->status;
     plan->profile_seconds = seconds_since(&begin);
     return pim_core_layout_check(&plan->mapping, error);

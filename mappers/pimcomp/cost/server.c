@@ -7,8 +7,8 @@ bool pim_server_make(struct pim_server *server, unsigned shift, unsigned kept, s
     size_t buckets = (size_t)1 << kept;
     *server = (struct pim_server){.shift = shift,
                                   .mask = (uint32_t)buckets - 1,
-                                  .given = PIM_ARENA_ARRAY(arena, uint16_t, buckets),
-                                  .skip = PIM_ARENA_ARRAY(arena, uint16_t, buckets)};
+                                  .given = PIM_ARENA_ITEMS(arena, uint16_t, buckets),
+                                  .skip = PIM_ARENA_ITEMS(arena, uint16_t, buckets)};
     return server->given && server->skip;
 }
 

@@ -17,8 +17,8 @@ struct pim_server {
     unsigned shift;  /* a bucket has 2^shift cycles, at most 2^15 */
     uint32_t mask;   /* buckets kept, less one */
     uint64_t end;    /* buckets from here on are untouched */
-    uint16_t *given; /* cycles of each bucket */
-    uint16_t *skip;  /* of a full bucket: to one that may not be full */
+    uint16_t *given; /* cycles of each bucket before `end`; undefined behind it */
+    uint16_t *skip;  /* of a full bucket: to one that may not be full; undefined of all others */
 };
 
 /* A server with 2^shift cycles to a bucket and 2^kept buckets, in `arena`; false: no memory. */

@@ -27,11 +27,11 @@ static bool make_core(struct pim_core_timing *t, uint32_t number)
     core->number = number;
     core->chip =
         number / a->width / a->chip_height * (a->width / a->chip_width) + number % a->width / a->chip_width;
-    core->window = PIM_ARENA_ARRAY(&t->arena, struct pim_timing_entry, (size_t)t->mask + 1);
+    core->window = PIM_ARENA_ITEMS(&t->arena, struct pim_timing_entry, (size_t)t->mask + 1);
     core->group_free = PIM_ARENA_ARRAY(&t->arena, uint64_t, (size_t)core->groups + 1);
     core->group_mvms = PIM_ARENA_ARRAY(&t->arena, uint64_t, (size_t)core->groups + 1);
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
-        core->engine[engine].sequence = PIM_ARENA_ARRAY(&t->arena, uint64_t, (size_t)t->mask + 1);
+        core->engine[engine].sequence = PIM_ARENA_ITEMS(&t->arena, uint64_t, (size_t)t->mask + 1);
         if (!core->engine[engine].sequence)
             return false;
     }

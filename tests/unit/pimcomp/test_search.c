@@ -4,6 +4,7 @@
 #include "mappers/pimcomp/layout/genetic.h"
 #include "mappers/pimcomp/refine.h"
 #include "mappers/pimcomp/searches.h"
+#include "mappers/search/workers.h"
 #include "tests/unit/pimcomp/cases.h"
 
 #include <stdlib.h>
@@ -347,7 +348,9 @@ START_TEST(refinement_gains_and_does_not_depend_on_threads)
     core_case_map(&c, mode, PIM_UNFOLDINGS, pim_core_layout_first);
     memset(profile, 0, sizeof profile);
     for (unsigned n = 0; n < 2; n++) {
-        const struct pim_core_profile_options options = {.mapping = &c.mapping, .threads = 1 + 2 * n};
+        struct pim_workers *workers;
+        ck_assert_int_eq(pim_workers_create(&workers, 1 + 2 * n, &error), PIM_OK);
+        const struct pim_core_profile_options options = {.mapping = &c.mapping, .workers = workers};
         pim_core_profile_add(&options, &profile[n], "first", false, &c.layout);
         ck_assert_msg(pim_core_profile_time(&options, &profile[n], 0, &error) == PIM_OK, "%s", error.text);
         uint32_t found = profile[n].count;
@@ -358,6 +361,7 @@ START_TEST(refinement_gains_and_does_not_depend_on_threads)
         ck_assert_uint_lt(2 * cycles, profile[n].candidate[0].estimate);
         ck_assert_int_eq(pim_core_profile_time(&options, &profile[n], found, &error), PIM_OK);
         ck_assert_uint_eq(profile[n].candidate[found].estimate, cycles);
+        pim_workers_destroy(workers);
     }
     ck_assert_uint_eq(profile[0].timed, profile[1].timed);
     for (uint32_t i = 0; i < profile[0].count; i++)
@@ -377,13 +381,16 @@ START_TEST(refinement_of_a_network_without_weights_leaves_it)
     (void)core_case_activation(&c, "relu", core_case_image(&c, 3, 8, 8), PIM_ACTIVATION_RELU);
     core_case_lower(&c);
     core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, pim_core_layout_first);
-    const struct pim_core_profile_options options = {.mapping = &c.mapping, .threads = 1};
+    struct pim_workers *workers;
+    ck_assert_int_eq(pim_workers_create(&workers, 1, &error), PIM_OK);
+    const struct pim_core_profile_options options = {.mapping = &c.mapping, .workers = workers};
     memset(&profile, 0, sizeof profile);
     pim_core_profile_add(&options, &profile, "first", false, &c.layout);
     ck_assert_msg(pim_core_profile_time(&options, &profile, 0, &error) == PIM_OK, "%s", error.text);
     uint32_t count = profile.count;
     ck_assert_msg(pim_core_refine(&options, &refine, &c.arena, &profile, &error) == PIM_OK, "%s", error.text);
     ck_assert_uint_eq(profile.count, count);
+    pim_workers_destroy(workers);
     core_case_end(&c);
 }
 END_TEST

@@ -59,6 +59,7 @@ START_TEST(sizes_that_cannot_be)
     ck_assert_ptr_null(pim_arena_allocate(&arena, SIZE_MAX, 1));
     ck_assert_ptr_null(pim_arena_allocate(&arena, SIZE_MAX - 100, 4096));
     ck_assert_ptr_null(pim_arena_allocate_array(&arena, SIZE_MAX / 2, 3, 8));
+    ck_assert_ptr_null(pim_arena_allocate_items(&arena, SIZE_MAX / 2, 3, 8));
     ck_assert_ptr_null(PIM_ARENA_ARRAY(&arena, uint64_t, SIZE_MAX / 8 + 1));
     ck_assert_ptr_nonnull(pim_arena_allocate(&arena, 0, 1));
     uint64_t *zeros = PIM_ARENA_ARRAY(&arena, uint64_t, 100);
