@@ -22,6 +22,7 @@
 #include "mappers/allspark/schedule/schedule.h"
 #include "mappers/estimate/estimate.h"
 #include "mappers/network/descriptor/descriptor.h"
+#include "mappers/network/families.h"
 #include "sim/status.h"
 #include "traces/file/writer.h"
 
@@ -134,18 +135,8 @@ struct pim_allspark_focal {
     uint32_t rows, columns, window, expand, side;
 };
 
-/*
- * The depthwise 3 x 3 convolution of a position encoding: over the features of the whole map, once, behind
- * the first block of a stage (Twins), or over the values of each branch, in every block (CSWin).
- */
-enum pim_allspark_convolution {
-    PIM_ALLSPARK_NO_CONVOLUTION,
-    PIM_ALLSPARK_OVER_MAP,
-    PIM_ALLSPARK_OVER_VALUES
-};
-
 struct pim_allspark_position {
-    enum pim_allspark_convolution convolution;
+    enum pim_family_convolution convolution;
     uint32_t height, width; /* of the map */
     uint32_t window;        /* side of the windows of Twins; width of a stripe of CSWin, 0: the whole map */
 };

@@ -112,8 +112,8 @@ static inline bool pim_weight_exists(const struct pim_allspark_partition *part,
                                      enum pim_allspark_weight weight, uint32_t block)
 {
     if (weight == PIM_ALLSPARK_POSITION)
-        return part->position.convolution == PIM_ALLSPARK_OVER_VALUES ||
-               (part->position.convolution == PIM_ALLSPARK_OVER_MAP && block == 0);
+        return part->position.convolution == PIM_CONVOLUTION_OVER_VALUES ||
+               (part->position.convolution == PIM_CONVOLUTION_OVER_MAP && block == 0);
     if (part->work == PIM_ALLSPARK_STRIPES)
         return false;
     if (weight == PIM_ALLSPARK_REDUCTION)

@@ -93,7 +93,7 @@ uint64_t pim_zero_bytes(const struct pim_allspark_partition *part)
 static bool in_every_block(const struct pim_allspark_partition *part, enum pim_allspark_weight weight)
 {
     return weight != PIM_ALLSPARK_MERGE &&
-           (weight != PIM_ALLSPARK_POSITION || part->position.convolution != PIM_ALLSPARK_OVER_MAP);
+           (weight != PIM_ALLSPARK_POSITION || part->position.convolution != PIM_CONVOLUTION_OVER_MAP);
 }
 
 uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t block,
@@ -112,7 +112,7 @@ uint64_t pim_weight_address(const struct pim_allspark_partition *part, uint32_t 
     uint64_t stage = pim_zero_address(part) + pim_memory_align(pim_zero_bytes(part));
     if (weight == PIM_ALLSPARK_POSITION && !in_every_block(part, weight))
         return stage;
-    if (part->position.convolution == PIM_ALLSPARK_OVER_MAP)
+    if (part->position.convolution == PIM_CONVOLUTION_OVER_MAP)
         stage += node_bytes(part, PIM_ALLSPARK_POSITION);
     return stage + block * in_block + before;
 }

@@ -285,7 +285,7 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum pim_ste
 static bool step_exists(const struct pim_allspark_partition *part, enum pim_step step, uint32_t block)
 {
     bool attends = step == STEP_SCORES || step == STEP_CONTEXT || step == STEP_LOCAL_POSITION;
-    bool over_map = part->position.convolution == PIM_ALLSPARK_OVER_MAP;
+    bool over_map = part->position.convolution == PIM_CONVOLUTION_OVER_MAP;
     if (part->work != PIM_ALLSPARK_BLOCK && attends != (part->work == PIM_ALLSPARK_STRIPES))
         return false;
     if (step == STEP_REDUCTION_NORM)

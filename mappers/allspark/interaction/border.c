@@ -86,7 +86,7 @@ static uint64_t rooms_before(const struct pim_allspark_stage *stage, uint32_t pa
 
 static bool has_border(const struct pim_allspark_stage *stage)
 {
-    return stage->partition[0].position.convolution == PIM_ALLSPARK_OVER_MAP;
+    return stage->partition[0].position.convolution == PIM_CONVOLUTION_OVER_MAP;
 }
 
 uint64_t pim_border_workspace(const struct pim_allspark_plan *plan, uint32_t index)

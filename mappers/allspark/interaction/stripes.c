@@ -34,7 +34,7 @@ void pim_stripes_split(struct pim_allspark_plan *plan)
     assert(attention[0].branches == attention[1].branches &&
            attention[0].query_tokens == attention[1].query_tokens);
     projections->work = PIM_ALLSPARK_PROJECTIONS;
-    projections->position.convolution = PIM_ALLSPARK_NO_CONVOLUTION;
+    projections->position.convolution = PIM_NO_CONVOLUTION;
     projections->branches = view->height;
     projections->tokens = projections->key_tokens = projections->made_keys = view->width;
     projections->heads = attention[0].heads + attention[1].heads;

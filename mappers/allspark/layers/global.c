@@ -21,7 +21,7 @@
 
 bool pim_stage_is_global(const struct pim_allspark_plan *plan, uint32_t index)
 {
-    return plan->network->transformer->family == PIM_FAMILY_TWINS && plan->stage[index].first_block == 1;
+    return pim_families[plan->network->transformer->family].alternates && plan->stage[index].first_block == 1;
 }
 
 /* Whether `branches` can be cut from the single one that `whole` is. */

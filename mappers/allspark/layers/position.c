@@ -31,7 +31,7 @@ enum { BITS = 8, ZEROS = 1024 };
 uint64_t pim_position_zeros(const struct pim_allspark_partition *part)
 {
     uint64_t all = (uint64_t)pim_stage_tokens(part, 0) * pim_stage_channels(part, 0);
-    if (part->position.convolution == PIM_ALLSPARK_NO_CONVOLUTION)
+    if (part->position.convolution == PIM_NO_CONVOLUTION)
         return 0;
     return all < ZEROS ? all : ZEROS;
 }
@@ -126,7 +126,7 @@ static struct convolution convolution_of(const struct pim_emitter *emitter, uint
         c.weights += (uint64_t)PIM_POSITION_TAPS * pim_stage_channels(owner, 0);
     if (part->reuses)
         c.weights += (uint64_t)PIM_POSITION_TAPS * pim_stage_channels_before(part, emitter->place.column);
-    if (part->position.convolution == PIM_ALLSPARK_OVER_MAP)
+    if (part->position.convolution == PIM_CONVOLUTION_OVER_MAP)
         take_map(emitter, branch, &c);
     else
         take_values(emitter, vertical, &c);
@@ -247,7 +247,7 @@ static bool tile_of(struct pim_emitter *emitter, const struct convolution *c,
                     struct pim_depthwise_tiling *tiling, struct pim_matrix_estimate *estimate, bool *upright)
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    const bool over_map = emitter->part->position.convolution == PIM_ALLSPARK_OVER_MAP;
+    const bool over_map = emitter->part->position.convolution == PIM_CONVOLUTION_OVER_MAP;
     const struct pim_depthwise_shape lines = shape_of(c, over_map, false), columns = shape_of(c, false, true);
     struct pim_depthwise_tiling other;
     struct pim_matrix_estimate cost;

@@ -12,6 +12,7 @@
  *  4. ViT, PVT: one branch.
  */
 #include "mappers/allspark/placement/placement.h"
+#include "mappers/network/families.h"
 #include "sim/integer.h"
 
 #include <assert.h>
@@ -110,71 +111,59 @@ struct pim_focal_reach pim_focal_reach(const struct pim_attention *attention, ui
                                     root(attention->granularity_keys[1])};
 }
 
-/* The rule of a family, and what it needs to know. */
+/* How the branches of a stage depend on each other, and what that needs to know. */
 struct rule {
     const struct pim_attention *attention; /* that of the blocks with the windows */
-    enum pim_family family;
-    uint32_t window, shift, cycle_tokens;
+    enum pim_family_dependence kind;
+    uint32_t window, cycle_tokens;
     struct pim_focal_reach focal;
     uint32_t degree; /* no branch has more neighbours */
 };
+
+static uint32_t focal_degree(const struct rule *rule)
+{
+    uint64_t reach = pim_larger(pim_divide_up(rule->focal.expand, rule->window), rule->focal.side / 2);
+    return (uint32_t)pim_smaller((2 * reach + 1) * (2 * reach + 1), rule->attention->branches);
+}
+
+/* What goes in a round: the tokens of a stripe, or a branch's part of the keys of the global blocks. */
+static uint32_t cycle_tokens(const struct pim_transformer_block *block,
+                             const struct pim_transformer_stage *stage)
+{
+    const struct pim_attention *attention = &block->attention[0];
+    uint64_t keys = (uint64_t)(stage->height / stage->reduction) * (stage->width / stage->reduction);
+    return block->attentions == 2 ? attention->query_tokens
+                                  : (uint32_t)pim_divide_up(keys, attention->branches);
+}
 
 static struct rule rule_of(const struct pim_transformer *transformer,
                            const struct pim_transformer_stage *stage)
 {
     const struct pim_transformer_block *block = &transformer->block[stage->first_block];
-    const struct pim_attention *attention = &block->attention[0];
-    struct rule rule = {.attention = attention, .family = transformer->family, .window = stage->window};
-    switch (transformer->family) {
-    case PIM_FAMILY_SWIN:
-        rule.shift = stage->window / 2;
+    struct rule rule = {.attention = &block->attention[0],
+                        .kind = pim_families[transformer->family].dependence,
+                        .window = stage->window};
+    if (rule.kind == PIM_BRANCHES_SHIFT)
         rule.degree = 6;
-        break;
-    case PIM_FAMILY_FOCAL:
-        rule.focal = pim_focal_reach(attention, rule.window);
-        {
-            uint64_t reach = pim_divide_up(rule.focal.expand, rule.window);
-            reach = reach > rule.focal.side / 2 ? reach : rule.focal.side / 2;
-            uint64_t degree = (2 * reach + 1) * (2 * reach + 1);
-            rule.degree = degree < attention->branches ? (uint32_t)degree : attention->branches;
-        }
-        break;
-    case PIM_FAMILY_TWINS:
-        rule.cycle_tokens = (uint32_t)pim_divide_up((uint64_t)(stage->height / stage->reduction) *
-                                                        (stage->width / stage->reduction),
-                                                    attention->branches);
+    if (rule.kind == PIM_BRANCHES_AROUND) {
+        rule.focal = pim_focal_reach(rule.attention, rule.window);
+        rule.degree = focal_degree(&rule);
+    }
+    if (rule.kind == PIM_BRANCHES_MEET_ALL) {
+        rule.cycle_tokens = cycle_tokens(block, stage);
         rule.degree = 2;
-        break;
-    case PIM_FAMILY_CSWIN:
-        rule.cycle_tokens = block->attentions == 2 ? attention->query_tokens : 0;
-        rule.degree = 2;
-        break;
-    case PIM_FAMILY_VIT:
-    case PIM_FAMILY_PVT:
-    case PIM_FAMILIES:
-        break;
     }
     return rule;
 }
 
 static void add_branch(struct builder *b, const struct rule *rule)
 {
-    switch (rule->family) {
-    case PIM_FAMILY_SWIN:
-        add_shifted(b, rule->window, rule->shift);
-        break;
-    case PIM_FAMILY_FOCAL:
+    if (rule->kind == PIM_BRANCHES_SHIFT)
+        add_shifted(b, rule->window, rule->window / 2);
+    if (rule->kind == PIM_BRANCHES_AROUND)
         add_focal(b, rule->window, rule->focal.expand, rule->focal.side);
-        break;
-    case PIM_FAMILY_TWINS:
-    case PIM_FAMILY_CSWIN:
+    if (rule->kind == PIM_BRANCHES_MEET_ALL)
         add_cycle(b, rule->cycle_tokens);
-        break;
-    case PIM_FAMILY_VIT:
-    case PIM_FAMILY_PVT:
-    case PIM_FAMILIES:
-        break;
-    }
 }
 
 enum pim_status pim_dependency_graph_make(const struct pim_transformer *transformer, uint32_t stage,
@@ -184,11 +173,10 @@ enum pim_status pim_dependency_graph_make(const struct pim_transformer *transfor
     const struct pim_transformer_stage *view = &transformer->stage[stage];
     const struct rule rule = rule_of(transformer, view);
     const struct pim_transformer_block *block = &transformer->block[view->first_block];
-    bool cycle = rule.family == PIM_FAMILY_TWINS || rule.family == PIM_FAMILY_CSWIN;
-    *graph = (struct pim_dependency_graph){.values = rule.family == PIM_FAMILY_SWIN ? 1 : 2};
+    *graph = (struct pim_dependency_graph){.values = rule.kind == PIM_BRANCHES_SHIFT ? 1 : 2};
     for (uint32_t i = 0; i < block->attentions; i++)
         graph->branches += block->attention[i].branches;
-    graph->all = cycle && graph->branches > 1;
+    graph->all = rule.kind == PIM_BRANCHES_MEET_ALL && graph->branches > 1;
     uint64_t ends = (uint64_t)graph->branches * rule.degree; /* at most so many */
     if (ends > UINT32_MAX)
         return pim_fail(error, PIM_NO_MEMORY, "%u branches with up to %u neighbours each are too many",

@@ -13,7 +13,7 @@ static struct pim_allspark_focal focal_of(const struct pim_transformer *transfor
                                           const struct pim_attention *attention)
 {
     uint32_t window = transformer->stage[stage].window;
-    if (transformer->family != PIM_FAMILY_FOCAL)
+    if (pim_families[transformer->family].dependence != PIM_BRANCHES_AROUND)
         return (struct pim_allspark_focal){0};
     const struct pim_focal_reach reach = pim_focal_reach(attention, window);
     return (struct pim_allspark_focal){.rows = attention->branches_y,
@@ -27,13 +27,11 @@ static struct pim_allspark_position position_of(const struct pim_transformer *tr
                                                 uint32_t first)
 {
     const struct pim_transformer_stage *source = &transformer->stage[stage];
-    struct pim_allspark_position position = {
-        .height = source->height, .width = source->width, .window = source->window};
-    if (transformer->family == PIM_FAMILY_TWINS && first == 0)
-        position.convolution = PIM_ALLSPARK_OVER_MAP;
-    if (transformer->family == PIM_FAMILY_CSWIN)
-        position.convolution = PIM_ALLSPARK_OVER_VALUES;
-    return position;
+    return (struct pim_allspark_position){
+        .convolution = first == 0 ? pim_families[transformer->family].convolution : PIM_NO_CONVOLUTION,
+        .height = source->height,
+        .width = source->width,
+        .window = source->window};
 }
 
 /* Adds the stage of the plan with the blocks first, first + step ... of a stage of the network. */
@@ -89,7 +87,7 @@ static enum pim_status read_stage(const struct pim_network *network, uint32_t in
         pim_stripes_split(plan);
         return PIM_OK;
     }
-    if (transformer->family != PIM_FAMILY_TWINS || blocks == 1)
+    if (!pim_families[transformer->family].alternates || blocks == 1)
         return read_blocks(network, index, 0, 1, plan, error);
     if (read_blocks(network, index, 1 - last_kind, 2, plan, error) != PIM_OK ||
         read_blocks(network, index, last_kind, 2, plan, error) != PIM_OK)
@@ -189,8 +187,9 @@ static uint64_t block_weights(const struct pim_allspark_partition *part)
 /* Weights and multiply-accumulates of the convolution over the map, which a stage has once. */
 static uint64_t map_weights(const struct pim_allspark_partition *part)
 {
-    return part->position.convolution == PIM_ALLSPARK_OVER_MAP ? (uint64_t)PIM_POSITION_TAPS * part->channels
-                                                               : 0;
+    return part->position.convolution == PIM_CONVOLUTION_OVER_MAP
+               ? (uint64_t)PIM_POSITION_TAPS * part->channels
+               : 0;
 }
 
 static uint64_t map_macs(const struct pim_allspark_partition *part)

@@ -93,7 +93,7 @@ static void print_placement(const struct pim_allspark_plan *plan, FILE *file)
 void pim_plan_space(const struct pim_allspark_options *options, struct pim_plan_result *result)
 {
     bool automatic = options->scheme == PIM_ALLSPARK_AUTOMATIC;
-    bool cut = result->plan->network->transformer->family == PIM_FAMILY_TWINS;
+    bool cut = pim_families[result->plan->network->transformer->family].alternates;
     char rings[32] = "up to a line", chunks[32] = "1 to 64";
     if (options->ring)
         (void)snprintf(rings, sizeof rings, "of %s%" PRIu32, options->ring > 1 ? "at most " : "",

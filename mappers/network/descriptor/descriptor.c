@@ -5,6 +5,7 @@
 
 #include "mappers/network/builder.h"
 #include "mappers/network/descriptor/descriptor_parts.h"
+#include "mappers/network/families.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,9 +14,10 @@
 enum { IMAGE_LIMIT = 16384, BLOCK_LIMIT = 256 };
 
 /* In the order of enum pim_family, then of enum pim_convolutional. */
+#define TRANSFORMER(name, text) text "|"
 #define FAMILIES                                                                                             \
-    "vit|swin|pvt|twins|focal|cswin|vgg|resnet|darknet|alexnet|googlenet|squeezenet|bert|mobilenet|"         \
-    "efficientnet|shufflenet|zfnet"
+    PIM_FAMILY_MAP(TRANSFORMER)                                                                              \
+    "vgg|resnet|darknet|alexnet|googlenet|squeezenet|bert|mobilenet|efficientnet|shufflenet|zfnet"
 
 #define INTEGER PIM_KEY_OF_INTEGER
 #define LIST PIM_KEY_OF_LIST
@@ -65,7 +67,7 @@ const struct pim_schema pim_network_schema = {
     .count = sizeof keys / sizeof keys[0],
 };
 
-/* Bits of `families`: those of transformers, then those of convolutional networks. */
+/* Bits of `families`: all transformers, then those of convolutional networks. */
 #define TRANSFORMERS ((1u << PIM_FAMILIES) - 1)
 #define CONVOLUTIONAL(name) (1u << (PIM_FAMILIES + PIM_CONVOLUTIONAL_##name))
 #define STAGED (CONVOLUTIONAL(VGG) | CONVOLUTIONAL(RESNET) | CONVOLUTIONAL(DARKNET) | CONVOLUTIONAL(BERT))
@@ -74,24 +76,30 @@ const struct pim_schema pim_network_schema = {
 static const struct {
     const char *path;
     unsigned families; /* bit f: family f reads it */
+    unsigned key;      /* so do transformers that have it in their row */
     bool list;         /* which then is required, with one value for each stage */
 } special_keys[] = {
-    {"network.blocks", TRANSFORMERS | STAGED, true},
-    {"network.channels", TRANSFORMERS | STAGED, true},
-    {"network.heads", TRANSFORMERS | CONVOLUTIONAL(BERT), true},
-    {"network.tokens", CONVOLUTIONAL(BERT), false},
-    {"network.patch", TRANSFORMERS, false},
-    {"network.mlp_ratio", TRANSFORMERS, false},
-    {"network.hidden", CONVOLUTIONAL(VGG) | CONVOLUTIONAL(ALEXNET) | CONVOLUTIONAL(ZFNET), false},
-    {"network.groups", CONVOLUTIONAL(ALEXNET), false},
-    {"network.bottleneck", CONVOLUTIONAL(RESNET), false},
-    {"network.window", 1u << PIM_FAMILY_SWIN | 1u << PIM_FAMILY_TWINS | 1u << PIM_FAMILY_FOCAL, false},
-    {"network.stripe", 1u << PIM_FAMILY_CSWIN, true},
-    {"network.reduction", 1u << PIM_FAMILY_PVT | 1u << PIM_FAMILY_TWINS, true},
-    {"network.focal_window", 1u << PIM_FAMILY_FOCAL, true},
-    {"network.expand", 1u << PIM_FAMILY_FOCAL, false},
-    {"network.class_token", 1u << PIM_FAMILY_VIT, false},
+    {"network.blocks", TRANSFORMERS | STAGED, 0, true},
+    {"network.channels", TRANSFORMERS | STAGED, 0, true},
+    {"network.heads", TRANSFORMERS | CONVOLUTIONAL(BERT), 0, true},
+    {"network.tokens", CONVOLUTIONAL(BERT), 0, false},
+    {"network.patch", TRANSFORMERS, 0, false},
+    {"network.mlp_ratio", TRANSFORMERS, 0, false},
+    {"network.hidden", CONVOLUTIONAL(VGG) | CONVOLUTIONAL(ALEXNET) | CONVOLUTIONAL(ZFNET), 0, false},
+    {"network.groups", CONVOLUTIONAL(ALEXNET), 0, false},
+    {"network.bottleneck", CONVOLUTIONAL(RESNET), 0, false},
+    {"network.window", 0, PIM_READS_WINDOW, false},
+    {"network.stripe", 0, PIM_READS_STRIPE, true},
+    {"network.reduction", 0, PIM_READS_REDUCTION, true},
+    {"network.focal_window", 0, PIM_READS_FOCAL, true},
+    {"network.expand", 0, PIM_READS_FOCAL, false},
+    {"network.class_token", 0, PIM_READS_CLASS_TOKEN, false},
 };
+
+static bool reads(enum pim_family family, unsigned key)
+{
+    return (pim_families[family].keys & key) != 0;
+}
 
 /* Reads a list that must have one value for each stage, or one for all where `one` allows it. */
 enum pim_status pim_network_read_list(const struct pim_configuration *configuration, const char *path,
@@ -119,7 +127,8 @@ enum pim_status pim_network_check_keys(const struct pim_configuration *configura
 {
     for (size_t i = 0; i < sizeof special_keys / sizeof special_keys[0]; i++) {
         const char *path = special_keys[i].path;
-        bool used = (special_keys[i].families >> family & 1) != 0;
+        bool used = (special_keys[i].families >> family & 1) != 0 ||
+                    (family < PIM_FAMILIES && reads(family, special_keys[i].key));
         bool given = pim_configuration_given(configuration, path);
         if (given && !used)
             return pim_configuration_fail(configuration, error, path,
@@ -145,10 +154,9 @@ static enum pim_status read_lists(const struct pim_configuration *configuration,
         {"network.channels", true, false, s->channels},
         {"network.heads", true, false, s->heads},
         {"network.mlp_ratio", true, true, s->mlp_ratio},
-        {"network.stripe", s->family == PIM_FAMILY_CSWIN, false, s->stripe},
-        {"network.reduction", s->family == PIM_FAMILY_PVT || s->family == PIM_FAMILY_TWINS, false,
-         s->reduction},
-        {"network.focal_window", s->family == PIM_FAMILY_FOCAL, false, s->focal_window},
+        {"network.stripe", reads(s->family, PIM_READS_STRIPE), false, s->stripe},
+        {"network.reduction", reads(s->family, PIM_READS_REDUCTION), false, s->reduction},
+        {"network.focal_window", reads(s->family, PIM_READS_FOCAL), false, s->focal_window},
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         enum pim_status status = PIM_OK;
@@ -176,7 +184,7 @@ static enum pim_status read_specification(const struct pim_configuration *config
         .expand = pim_configuration_count(configuration, "network.expand"),
         .class_token = pim_configuration_boolean(configuration, "network.class_token"),
     };
-    size_t most = s->family == PIM_FAMILY_VIT ? 1 : PIM_STAGES;
+    size_t most = pim_families[s->family].single_stage ? 1 : PIM_STAGES;
     if (pim_configuration_given(configuration, "network.blocks") && (stages < 1 || stages > most))
         return pim_configuration_fail(configuration, error, "network.blocks",
                                       "has %zu values, one for each stage: family %s has 1 to %zu stages",
@@ -196,7 +204,7 @@ static enum pim_status check_heads(const struct pim_configuration *configuration
                                           " do not divide its %" PRIu32
                                           " channels: allowed are divisors of %" PRIu32,
                                           s->heads[i], i + 1, s->channels[i], s->channels[i]);
-        if (s->family == PIM_FAMILY_CSWIN && i + 1 < s->stages && s->heads[i] % 2 != 0)
+        if (reads(s->family, PIM_READS_STRIPE) && i + 1 < s->stages && s->heads[i] % 2 != 0)
             return pim_configuration_fail(
                 configuration, error, "network.heads",
                 "the %" PRIu32 " heads of stage %" PRIu32
@@ -209,8 +217,7 @@ static enum pim_status check_heads(const struct pim_configuration *configuration
 /* The side of the token map of a stage, from the one before. */
 static uint32_t merged_side(enum pim_family family, uint32_t side)
 {
-    bool pads = family == PIM_FAMILY_SWIN || family == PIM_FAMILY_CSWIN;
-    return pads ? (side + 1) / 2 : side / 2;
+    return pim_families[family].pads_odd_maps ? (side + 1) / 2 : side / 2;
 }
 
 /* What a stage demands of its map of side x side tokens. */
@@ -218,26 +225,24 @@ static enum pim_status check_map(const struct pim_configuration *configuration,
                                  const struct pim_transformer_specification *s, uint32_t stage, uint32_t side,
                                  struct pim_error *error)
 {
-    bool windows =
-        s->family == PIM_FAMILY_SWIN || s->family == PIM_FAMILY_TWINS || s->family == PIM_FAMILY_FOCAL;
     if (side == 0)
         return pim_configuration_fail(configuration, error, "network.image",
                                       "%" PRIu32 " pixels leave no tokens for stage %" PRIu32
                                       ": at least %" PRIu32 " are needed",
                                       s->image, stage + 1, s->patch << (s->stages - 1));
-    if (windows && s->window > side)
+    if (reads(s->family, PIM_READS_WINDOW) && s->window > side)
         return pim_configuration_fail(
             configuration, error, "network.window",
             "windows of %" PRIu32 "x%" PRIu32 " tokens are larger than the map of stage %" PRIu32 ", %" PRIu32
             "x%" PRIu32 " for network.image %" PRIu32 ": allowed are windows up to %" PRIu32,
             s->window, s->window, stage + 1, side, side, s->image, side);
-    if (s->family == PIM_FAMILY_CSWIN && stage + 1 < s->stages && s->stripe[stage] > side)
+    if (reads(s->family, PIM_READS_STRIPE) && stage + 1 < s->stages && s->stripe[stage] > side)
         return pim_configuration_fail(configuration, error, "network.stripe",
                                       "stripes of %" PRIu32 " tokens are wider than the map of stage %" PRIu32
                                       ", %" PRIu32 "x%" PRIu32 " for network.image %" PRIu32
                                       ": allowed are stripes up to %" PRIu32,
                                       s->stripe[stage], stage + 1, side, side, s->image, side);
-    if ((s->family == PIM_FAMILY_PVT || s->family == PIM_FAMILY_TWINS) && s->reduction[stage] > side)
+    if (reads(s->family, PIM_READS_REDUCTION) && s->reduction[stage] > side)
         return pim_configuration_fail(configuration, error, "network.reduction",
                                       "a reduction by %" PRIu32 " leaves no keys of the map of stage %" PRIu32
                                       ", %" PRIu32 "x%" PRIu32 " for network.image %" PRIu32
@@ -249,12 +254,12 @@ static enum pim_status check_map(const struct pim_configuration *configuration,
 static enum pim_status check_family(const struct pim_configuration *configuration,
                                     const struct pim_transformer_specification *s, struct pim_error *error)
 {
-    if (s->family == PIM_FAMILY_PVT && s->reduction[s->stages - 1] != 1)
+    if (pim_families[s->family].ends_with_class && s->reduction[s->stages - 1] != 1)
         return pim_configuration_fail(
             configuration, error, "network.reduction",
             "is %" PRIu32 " in the last stage, whose class token is no part of a map: it must be 1 there",
             s->reduction[s->stages - 1]);
-    if (s->family != PIM_FAMILY_FOCAL)
+    if (!reads(s->family, PIM_READS_FOCAL))
         return PIM_OK;
     if (s->expand > s->window)
         return pim_configuration_fail(
@@ -300,11 +305,6 @@ static enum pim_status no_memory(struct pim_error *error)
 static enum pim_status build(const struct pim_transformer_specification *s, struct pim_network *network,
                              struct pim_error *error)
 {
-    static void (*const families[PIM_FAMILIES])(struct pim_builder * b) = {
-        [PIM_FAMILY_VIT] = pim_build_vit,     [PIM_FAMILY_SWIN] = pim_build_swin,
-        [PIM_FAMILY_PVT] = pim_build_pvt,     [PIM_FAMILY_TWINS] = pim_build_twins,
-        [PIM_FAMILY_FOCAL] = pim_build_focal, [PIM_FAMILY_CSWIN] = pim_build_cswin,
-    };
     struct pim_transformer *transformer = PIM_ARENA_ARRAY(&network->arena, struct pim_transformer, 1);
     if (!transformer)
         return no_memory(error);
@@ -331,7 +331,7 @@ static enum pim_status build(const struct pim_transformer_specification *s, stru
         .stage = PIM_NONE,
         .block = PIM_NONE,
     };
-    families[s->family](&builder);
+    pim_families[s->family].build(&builder);
     network->transformer = transformer;
     return builder.status;
 }

@@ -1,6 +1,7 @@
 /*
  * Sizes as the keys of a descriptor, family by family.
  */
+#include "mappers/network/families.h"
 #include "mappers/network/recognition/sizes.h"
 
 #include <inttypes.h>
@@ -130,22 +131,14 @@ bool pim_sizes_describe(const struct pim_sizes *sizes, enum pim_family family, u
 {
     const struct writer w = {.set = set, .context = context, .sizes = sizes};
     const uint64_t window = root(sizes->block[0].attention[0].rows), grid = sizes->image / sizes->patch;
-    const uint64_t choices = family == PIM_FAMILY_FOCAL && window < FOCAL_CHOICES ? window + 1 : 1;
-    if (choice >= choices || !write_common(&w, family))
-        return false;
-    switch ((unsigned)family) {
-    case PIM_FAMILY_VIT:
-        return set(context, sizes->block[0].tokens > grid * grid ? "network.class_token=true"
-                                                                 : "network.class_token=false");
-    case PIM_FAMILY_PVT:
-        return write_list(&w, "reduction", reduction_of);
-    case PIM_FAMILY_TWINS:
-        return write_number(&w, "window", window) && write_list(&w, "reduction", reduction_of);
-    case PIM_FAMILY_CSWIN:
-        return write_list(&w, "stripe", stripe_of);
-    case PIM_FAMILY_FOCAL:
-        return write_number(&w, "window", window) && write_focal(&w, choice);
-    default:
-        return write_number(&w, "window", window);
-    }
+    const unsigned keys = pim_families[family].keys;
+    const uint64_t choices = (keys & PIM_READS_FOCAL) != 0 && window < FOCAL_CHOICES ? window + 1 : 1;
+    const char *token =
+        sizes->block[0].tokens > grid * grid ? "network.class_token=true" : "network.class_token=false";
+    return choice < choices && write_common(&w, family) &&
+           ((keys & PIM_READS_CLASS_TOKEN) == 0 || set(context, token)) &&
+           ((keys & PIM_READS_WINDOW) == 0 || write_number(&w, "window", window)) &&
+           ((keys & PIM_READS_REDUCTION) == 0 || write_list(&w, "reduction", reduction_of)) &&
+           ((keys & PIM_READS_STRIPE) == 0 || write_list(&w, "stripe", stripe_of)) &&
+           ((keys & PIM_READS_FOCAL) == 0 || write_focal(&w, choice));
 }

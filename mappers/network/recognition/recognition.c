@@ -112,6 +112,9 @@ static enum pim_status try(struct recognition *r, enum pim_family family, struct
 
 static enum pim_status refuse(const struct recognition *r, struct pim_error *error)
 {
+#define LISTED(name, text) text ", "
+    static const char families[] = PIM_FAMILY_MAP(LISTED);
+    const int names = (int)sizeof families - (int)sizeof ", ";
     const struct nearest *nearest = &r->nearest;
     char here[192], there[192];
     const bool more = nearest->common < r->signature.count;
@@ -119,12 +122,13 @@ static enum pim_status refuse(const struct recognition *r, struct pim_error *err
     if (!nearest->tried)
         return pim_fail(
             error, PIM_BAD_INPUT,
-            "the layers are those of no vision transformer of the families vit, swin, pvt, twins, "
-            "focal, cswin: no descriptor has its sizes");
+            "the layers are those of no vision transformer of the families %.*s: no descriptor has its sizes",
+            names, families);
     return pim_fail(error, PIM_BAD_INPUT,
-                    "the layers are those of no vision transformer of the families vit, swin, pvt, twins, "
-                    "focal, cswin; %s is the nearest: layer %s is %s, where that family has %s%s",
-                    pim_family_name(nearest->family), more ? r->network->graph.layers[item->layer].name : "-",
+                    "the layers are those of no vision transformer of the families %.*s; %s is the nearest: "
+                    "layer %s is %s, where that family has %s%s",
+                    names, families, pim_family_name(nearest->family),
+                    more ? r->network->graph.layers[item->layer].name : "-",
                     more ? pim_item_text(item, here, sizeof here) : "missing",
                     nearest->has_item ? pim_item_text(&nearest->item, there, sizeof there) : "its end",
                     more && nearest->has_item && item->kind == PIM_ITEM_PRODUCT &&

@@ -151,7 +151,7 @@ static void place_position(struct stage_run *run, const struct standing *at)
 {
     const struct pim_allspark_partition *part = at->part;
     bool stripes = part->work == PIM_ALLSPARK_STRIPES,
-         once = part->position.convolution == PIM_ALLSPARK_OVER_MAP;
+         once = part->position.convolution == PIM_CONVOLUTION_OVER_MAP;
     uint32_t first = spread_before(part, part->channels, at->column),
              q = spread_before(part, part->channels, at->column + 1) - first;
     uint64_t widest = spread_before(part, part->channels, 1);
@@ -172,7 +172,7 @@ void place_weights(void *context, const struct standing *standing)
     struct stage_run *run = context;
     if (standing->part->reuses)
         return;
-    if (standing->part->position.convolution != PIM_ALLSPARK_NO_CONVOLUTION)
+    if (standing->part->position.convolution != PIM_NO_CONVOLUTION)
         place_position(run, standing);
     if (standing->part->work == PIM_ALLSPARK_STRIPES)
         return;

@@ -99,7 +99,7 @@ static void attention(const struct block *block, uint64_t *x)
     multiply(block, PIM_ALLSPARK_VALUE, source, v, keys, c, c);
     for (uint32_t head = 0; head < s->heads; head++)
         attend(q, k, v, z, s, head * s->head_channels);
-    if (s->position.convolution == PIM_ALLSPARK_OVER_VALUES)
+    if (s->position.convolution == PIM_CONVOLUTION_OVER_VALUES)
         convolve(block, v, z, s->position.height, s->position.width, c, 0, c);
     multiply(block, PIM_ALLSPARK_PROJECTION, z, x, n, c, c);
     free(y);
@@ -198,7 +198,7 @@ uint64_t **reference_stage(const struct pim_allspark_partition *s, uint32_t inde
             attention(&block, x[branch]);
             feed_forward(&block, x[branch]);
         }
-        if (block.block == 0 && s->position.convolution == PIM_ALLSPARK_OVER_MAP)
+        if (block.block == 0 && s->position.convolution == PIM_CONVOLUTION_OVER_MAP)
             encode_position(&block, map, x);
         if (shifted) /* the map is a whole number of windows */
             shift(s, map, x, map->rows * map->columns * map->window - map->window / 2);

@@ -30,6 +30,10 @@ static const struct {
      "test.cfg:8: network.window: windows of 8x8 tokens are larger than the map of stage 4, 7x7 for "
      "network.image 224: allowed are "
      "windows up to 7"},
+    /* 42, 21, 11 and 6 tokens: an odd map is padded */
+    {3, "image = 168;",
+     "test.cfg:8: network.window: windows of 7x7 tokens are larger than the map of stage 4, 6x6 for "
+     "network.image 168: allowed are windows up to 6"},
     {6, "heads = [3, 6, 12, 23];",
      "test.cfg:6: network.heads: the 23 heads of stage 4 do not divide its 768 channels"},
     {6, "heads = [3, 6, 12];",
