@@ -36,6 +36,7 @@ struct pim_option {
     uint64_t minimum, maximum;
     double real_minimum, real_maximum;
     bool writes; /* the text is the path of a file that the mapper writes, whole or not at all */
+    bool prints; /* nothing but the plan for people shows it */
 };
 
 struct pim_option_table {
@@ -49,6 +50,11 @@ struct pim_option_table {
 #define PIM_FLAG_ROW(option, structure, member, text)                                                        \
     {                                                                                                        \
         .name = option, .kind = PIM_OPTION_FLAG, .offset = offsetof(structure, member), .help = text         \
+    }
+#define PIM_PRINT_ROW(option, structure, member, text)                                                       \
+    {                                                                                                        \
+        .name = option, .kind = PIM_OPTION_FLAG, .offset = offsetof(structure, member), .prints = true,      \
+        .help = text                                                                                         \
     }
 #define PIM_TEXT_ROW(option, structure, member, value, text)                                                 \
     {                                                                                                        \

@@ -154,6 +154,7 @@ enum pim_status pim_tile_graph_write(const struct pim_tile_graph *tiles, const c
             write_layers(file, tiles);
         else
             write_dependences(file, tiles);
+        status = pim_output_finish(output[i], error);
     }
     if (status == PIM_OK && square)
         status = remove_dependences(prefix, error);

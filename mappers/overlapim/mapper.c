@@ -34,8 +34,8 @@ static const struct pim_option rows[] = {
     PIM_FLAG_ROW("check-values", struct pim_overlapim_options, check,
                  "Executes the trace, with real rows, on real bits, and compares every output of every "
                  "product with a direct evaluation"),
-    PIM_FLAG_ROW("nests", struct pim_overlapim_options, nests,
-                 "Prints the loop nests as well, as pimsim overlap reads them"),
+    PIM_PRINT_ROW("nests", struct pim_overlapim_options, nests,
+                  "Prints the loop nests as well, as pimsim overlap reads them"),
     PIM_STEPS_ROW("Candidates of each layer and objective; 0 (default): 1000"),
     PIM_SEED_ROW("Of the candidates; 1"),
     PIM_SECONDS_ROW("Of the searches, which then take the best so far and, for layers that had no turn, the "

@@ -22,7 +22,7 @@
 enum { TEMPORARY_NAMES = 10000, LEFT_SECONDS = 60 };
 
 struct pim_output {
-    FILE *file;
+    FILE *file;      /* NULL: finished */
     char *path;      /* as given */
     char *final;     /* where the file goes; NULL when written directly */
     char *folder;    /* of the final file */
@@ -179,9 +179,10 @@ const char *pim_output_name(const struct pim_output *output)
     return output->path;
 }
 
-/* Everything written has reached the device, or the failure. Closes all but standard output. */
-static enum pim_status finish_writing(struct pim_output *output, struct pim_error *error)
+enum pim_status pim_output_finish(struct pim_output *output, struct pim_error *error)
 {
+    if (!output->file)
+        return PIM_OK;
     errno = 0;
     bool failed_before =
         ferror(output->file) != 0; /* the reason of an earlier write is not kept by the C library */
@@ -198,6 +199,7 @@ static enum pim_status finish_writing(struct pim_output *output, struct pim_erro
         flushed = false;
         reason = errno;
     }
+    output->file = NULL;
     if (flushed && !failed_before)
         return PIM_OK;
     return pim_fail(error, PIM_IO, "%s: writing failed: %s", output->path,
@@ -217,7 +219,7 @@ static void synchronize_folder(const char *folder)
 
 enum pim_status pim_output_commit(struct pim_output *output, struct pim_error *error)
 {
-    enum pim_status status = finish_writing(output, error);
+    enum pim_status status = pim_output_finish(output, error);
     if (output->temporary) {
         if (status == PIM_OK && rename(output->temporary, output->final) != 0)
             status =
@@ -235,7 +237,7 @@ void pim_output_abandon(struct pim_output *output)
 {
     if (!output)
         return;
-    if (output->file != stdout)
+    if (output->file && output->file != stdout)
         (void)fclose(output->file);
     if (output->temporary)
         (void)unlink(output->temporary);

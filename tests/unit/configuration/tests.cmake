@@ -97,6 +97,10 @@ pimsim_command_test(map_allspark_channels "map allspark --network ${PROJECT_SOUR
   "fast-overlapim-hbm2\\.cfg:6: array\\.kind: this mapper needs hardware with DRAM-PIM nodes")
 pimsim_command_test(map_nicepim_wide "map nicepim --network ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set array.width=33" 1 "^$"
   "array\\.width: this mapper takes arrays of at most 32 x 32 nodes")
+pimsim_command_test(map_overlapim_nests_json "map overlapim --network ${PROJECT_SOURCE_DIR}/docs/examples/small-vgg.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/fast-overlapim-hbm2.cfg --nests --format json" 2 "^$"
+  "^pimsim map overlapim: --nests is for --format text\n")
+pimsim_command_test(map_overlapim_nests_quiet "map overlapim --network ${PROJECT_SOURCE_DIR}/docs/examples/small-vgg.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/fast-overlapim-hbm2.cfg --nests -q" 2 "^$"
+  "^pimsim map overlapim: --nests prints nothing with --quiet\n")
 pimsim_command_test(map_conflict "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake" 0
   "32 nodes, 46 edges.*1372 packets.*latency              383\\.940 us\n" "^$")
 pimsim_command_test(map_conflict_adaptive "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.routing=adaptive" 0

@@ -109,6 +109,22 @@ static enum pim_status map_network(struct request *request, struct bar *bar, str
     return status;
 }
 
+/* Options that the plan for people alone shows do nothing where it is not printed. */
+static enum pim_status check_prints(const struct request *request, const void *options,
+                                    struct pim_error *error)
+{
+    const struct pim_option_table *table = &request->map.mapper->options;
+    const bool json = request->format == FORMAT_JSON;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct pim_option_refusal refusal = {
+            table->rows[i].prints && (json || request->common.quiet), table->rows[i].name,
+            json ? "is for --format text" : "prints nothing with --quiet"};
+        if (pim_option_refuse(table, options, &refusal, 1, error) != PIM_OK)
+            return error->status;
+    }
+    return PIM_OK;
+}
+
 static enum pim_status map_with(struct request *request, void *options, struct pim_error *error)
 {
     struct bar bar = {.quiet = request->common.quiet};
@@ -116,6 +132,8 @@ static enum pim_status map_with(struct request *request, void *options, struct p
     struct pim_map_request *map = &request->map;
     if (!map->network || request->common.hardware.count == 0)
         return pim_fail(error, PIM_USAGE, "--network FILE and --hardware FILE are needed");
+    if (check_prints(request, options, error) != PIM_OK)
+        return error->status;
     search->context = &bar;
     search->progress = !request->common.quiet && isatty(STDERR_FILENO) ? show_progress : NULL;
     search->stop = map->mapper->stops ? interrupted : NULL;
