@@ -124,6 +124,13 @@ struct pim_mapper_estimate {
     uint64_t parts[PIM_ESTIMATE_PARTS];
 };
 
+/* What stands at the head of a trace and is known before the plan is made. */
+struct pim_mapper_job {
+    char network[256];
+    char mapping[256]; /* its beginning */
+    uint64_t macs[2];  /* one of these, or 0: not known */
+};
+
 struct pim_mapper {
     const char *name;        /* "allspark" */
     const char *summary;     /* for a list of mappers */
@@ -137,6 +144,9 @@ struct pim_mapper {
     /* Refuses options that contradict each other or do nothing, before anything is read; `writes`: a trace is
        wanted. PIM_USAGE. NULL: all are good. */
     enum pim_status (*accept)(const void *options, bool writes, struct pim_error *error);
+
+    /* The job that options ask for, into a zeroed `job`; cheap. */
+    void (*foresee)(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job);
 
     /* Decides everything, in `plan_size` zeroed bytes. `options` is borrowed too. */
     size_t plan_size;

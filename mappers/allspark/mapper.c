@@ -216,6 +216,21 @@ static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate
     return PIM_OK;
 }
 
+static void name_network(const struct pim_network *network, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s %" PRIu32 "x%" PRIu32, network->name, network->transformer->image,
+                   network->transformer->image);
+}
+
+static void foresee(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job)
+{
+    const struct choices *choices = options;
+    if (!inputs->network->transformer)
+        return; /* the plan says what is wrong with it */
+    name_network(inputs->network, job->network, sizeof job->network);
+    job->macs[0] = (choices->batch ? choices->batch : 1) * inputs->network->graph.macs;
+}
+
 static enum pim_status describe(void *plan, struct pim_trace_description *description,
                                 struct pim_error *error)
 {
@@ -225,8 +240,7 @@ static enum pim_status describe(void *plan, struct pim_trace_description *descri
     const char *exchange = p->exchange == PIM_ALLSPARK_GATHER ? ", gather, transfer, scatter" : "";
     char batch[32] = "";
     (void)error;
-    (void)snprintf(made->network, sizeof made->network, "%s %" PRIu32 "x%" PRIu32, source->name,
-                   source->transformer->image, source->transformer->image);
+    name_network(source, made->network, sizeof made->network);
     if (p->batch > 1)
         (void)snprintf(batch, sizeof batch, ", batch of %" PRIu32, p->batch);
     (void)snprintf(made->mapping, sizeof made->mapping, "partition %s%s%s%s", made->result.partition, batch,
@@ -282,6 +296,7 @@ const struct pim_mapper pim_allspark_mapper = {
     .plan = make,
     .terminate = terminate,
     .estimate = estimate,
+    .foresee = foresee,
     .describe = describe,
     .emit = emit,
     .print = print,

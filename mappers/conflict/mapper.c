@@ -127,6 +127,14 @@ static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate
     return PIM_OK;
 }
 
+static void foresee(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job)
+{
+    const struct pim_conflict_choices *choices = options;
+    if (inputs->network)
+        (void)snprintf(job->network, sizeof job->network, "%s", inputs->network->name);
+    pim_conflict_name_mapping(choices, job->mapping, sizeof job->mapping);
+}
+
 static enum pim_status describe(void *plan, struct pim_trace_description *description,
                                 struct pim_error *error)
 {
@@ -210,6 +218,7 @@ const struct pim_mapper pim_conflict_mapper = {
     .plan = make,
     .terminate = terminate,
     .estimate = estimate,
+    .foresee = foresee,
     .describe = describe,
     .emit = emit,
     .print = print,

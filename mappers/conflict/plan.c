@@ -244,6 +244,15 @@ static enum pim_status write_files(const struct pim_conflict_plan *plan, struct 
                                   plan->machine.width, plan->place, prefix, error);
 }
 
+void pim_conflict_name_mapping(const struct pim_conflict_choices *choices, char *text, size_t size)
+{
+    const bool searched = choices->mapping > PIM_TILE_BOUSTROPHEDON;
+    (void)snprintf(text, size, "%s%s%s, %" PRIu64 " image%s, preset %s",
+                   pim_tile_mapping_name(choices->mapping), searched ? " by " : "",
+                   searched ? pim_tile_fitness_name(choices->fitness) : "", choices->images,
+                   choices->images > 1 ? "s" : "", choices->preset ? "fixed" : "code");
+}
+
 enum pim_status pim_conflict_plan_make(const struct pim_mapper_inputs *inputs,
                                        const struct pim_conflict_choices *choices,
                                        struct pim_conflict_plan *plan, struct pim_error *error)
@@ -254,10 +263,7 @@ enum pim_status pim_conflict_plan_make(const struct pim_mapper_inputs *inputs,
         make_graph(plan, error) != PIM_OK || make_mapping(plan, error) != PIM_OK ||
         pim_tile_estimate_make(&plan->estimate, &plan->tiles, plan->place, &plan->machine, error) != PIM_OK)
         return error->status;
-    (void)snprintf(plan->mapping, sizeof plan->mapping, "%s%s%s, %" PRIu64 " image%s, preset %s",
-                   pim_tile_mapping_name(choices->mapping), plan->result.searched ? " by " : "",
-                   plan->result.searched ? pim_tile_fitness_name(choices->fitness) : "", choices->images,
-                   choices->images > 1 ? "s" : "", choices->preset ? "fixed" : "code");
+    pim_conflict_name_mapping(choices, plan->mapping, sizeof plan->mapping);
     return write_files(plan, error);
 }
 

@@ -36,6 +36,9 @@ struct pim_conflict_plan {
     char mapping[256];
 };
 
+/* The words of a trace on its mapping; a pattern is not searched. */
+void pim_conflict_name_mapping(const struct pim_conflict_choices *choices, char *text, size_t size);
+
 /* pim_conflict_plan_terminate() in every case. */
 enum pim_status pim_conflict_plan_make(const struct pim_mapper_inputs *inputs,
                                        const struct pim_conflict_choices *choices,

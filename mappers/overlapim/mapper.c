@@ -93,6 +93,12 @@ static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate
     return PIM_OK;
 }
 
+static void foresee(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job)
+{
+    (void)options;
+    (void)snprintf(job->network, sizeof job->network, "%s", inputs->network->name);
+}
+
 static enum pim_status describe(void *plan, struct pim_trace_description *description,
                                 struct pim_error *error)
 {
@@ -184,6 +190,7 @@ const struct pim_mapper pim_overlapim_mapper = {
     .plan = make,
     .terminate = terminate,
     .estimate = estimate,
+    .foresee = foresee,
     .describe = describe,
     .emit = emit,
     .prove = prove,

@@ -495,13 +495,19 @@ static enum pim_status choose_batch(struct made *made, struct pim_error *error)
     return PIM_OK;
 }
 
+/* The mode, as the words of a trace begin. */
+static const char *mode_name(const struct choices *choices)
+{
+    return choices->mode == PIM_CORE_LOW_LATENCY ? "ll" : "ht";
+}
+
 static enum pim_status make(struct made *made, struct pim_error *error)
 {
     static const char *const methods[] = {"genetic", "balance", "first"};
     const struct choices *choices = &made->choices;
     const struct pim_network *network = made->inputs->network;
     struct pim_core_plan *plan = &made->plan;
-    *plan = (struct pim_core_plan){.mode = choices->mode == PIM_CORE_LOW_LATENCY ? "ll" : "ht",
+    *plan = (struct pim_core_plan){.mode = mode_name(choices),
                                    .method = choices->plan ? "plan" : methods[choices->layout],
                                    .taken = methods[choices->layout],
                                    .baseline = pim_core_baseline_name(choices->baseline),
@@ -573,6 +579,23 @@ static enum pim_status estimate(void *made_plan, struct pim_mapper_estimate *est
     return PIM_OK;
 }
 
+#define MODE_OF_MAPPING "mode %s"
+
+static void foresee(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job)
+{
+    const struct choices *choices = options;
+    const uint64_t macs = inputs->network->graph.macs;
+    (void)snprintf(job->network, sizeof job->network, "%s", inputs->network->name);
+    if (choices->baseline != PIM_BASELINE_NONE)
+        return; /* its mode and batch are its own */
+    (void)snprintf(job->mapping, sizeof job->mapping, MODE_OF_MAPPING, mode_name(choices));
+    if (choices->batch > 0 || choices->check)
+        return;
+    job->macs[0] = macs;
+    if (choices->mode == PIM_CORE_HIGH_THROUGHPUT)
+        job->macs[1] = macs * PIM_CORE_SEGMENT_SAMPLES; /* where it does not fit */
+}
+
 static enum pim_status describe(void *made_plan, struct pim_trace_description *description,
                                 struct pim_error *error)
 {
@@ -583,7 +606,7 @@ static enum pim_status describe(void *made_plan, struct pim_trace_description *d
     /* stored zeros; products of two activations are the network's MACs, and none of the matrices' */
     uint64_t padding = plan->partition.macs > plan->macs ? plan->partition.macs - plan->macs : 0;
     (void)error;
-    (void)snprintf(made->mapping, sizeof made->mapping, "mode %s, %s %s, seed %" PRIu64, plan->mode,
+    (void)snprintf(made->mapping, sizeof made->mapping, MODE_OF_MAPPING ", %s %s, seed %" PRIu64, plan->mode,
                    baseline ? "baseline" : "layout", baseline ? plan->baseline : plan->method,
                    made->choices.search.seed);
     *description = (struct pim_trace_description){.family = "pimcomp",
@@ -652,6 +675,7 @@ const struct pim_mapper pim_pimcomp_mapper = {
     .plan = plan,
     .terminate = terminate,
     .estimate = estimate,
+    .foresee = foresee,
     .describe = describe,
     .emit = emit,
     .checks = checks,

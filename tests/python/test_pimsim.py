@@ -89,8 +89,30 @@ class Module(unittest.TestCase):
             pimsim.map("allspark", NETWORK, HARDWARE, partitoin="head")
         with self.assertRaises(pimsim.Error):
             pimsim.read_sweep(self.trace)
-        with self.assertRaises(KeyError):
+        with self.assertRaisesRegex(pimsim.Error, "noc: found exact, allowed are .*flit"):
             pimsim.run(self.trace, noc="exact")
+        with self.assertRaisesRegex(pimsim.Error, "crossbar.rows: describes hardware with array.kind .core."):
+            pimsim.run(self.trace, set={"crossbar.rows": 64})
+        with self.assertRaisesRegex(pimsim.Error, "tile.detour: describes hardware with array.kind .tile."):
+            pimsim.map("allspark", NETWORK, HARDWARE, set={**SMALL, "tile.detour": 1.5})
+
+    def test_what_c_would_cut_off_is_refused(self):
+        for until in (-1, 1 << 64):
+            with self.assertRaisesRegex(pimsim.Error, f"until: found {until}, allowed is an integer from 0 to 18446744073709551615"):
+                pimsim.run(self.trace, until=until)
+        with self.assertRaisesRegex(pimsim.Error, "threads: found -1"):
+            pimsim.sweep("none.cfg", "none.sqlite", threads=-1)
+        with self.assertRaisesRegex(pimsim.Error, "holds a NUL character"):
+            pimsim.run(self.trace + "\0else")
+        with self.assertRaisesRegex(pimsim.Error, "holds a NUL character"):
+            pimsim.run(self.trace, set={"noc.flit_bits": "64\0x"})
+
+    def test_a_library_that_is_not_there_is_not_replaced(self):
+        environment = {**os.environ, "PIMSIM_LIBRARY": "/nowhere/libpimsim.so"}
+        done = subprocess.run([sys.executable, "-c", "import pimsim"], cwd=os.path.dirname(pimsim.__file__), env=environment,
+                              capture_output=True, text=True, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/nowhere/libpimsim.so", done.stderr)
 
 
 if __name__ == "__main__":

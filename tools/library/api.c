@@ -3,6 +3,7 @@
 
 #include "models/system/message.h"
 #include "models/system/schema.h"
+#include "models/system/used.h"
 #include "tools/library/map.h"
 
 #include <stdlib.h>
@@ -109,7 +110,12 @@ static enum pim_status configure(struct call *call, struct pim_error *error)
         else
             status = pim_configuration_set(call->configuration, options->overrides[i], error);
     }
-    return status == PIM_OK ? pim_configuration_complete(call->configuration, error) : status;
+    if (status != PIM_OK || pim_configuration_complete(call->configuration, error) != PIM_OK)
+        return error->status;
+    for (size_t i = 0; i < options->override_count && status == PIM_OK; i++)
+        if (strncmp(options->overrides[i], prefix, sizeof prefix - 1) != 0)
+            status = pim_hardware_accept_sets(call->configuration, &options->overrides[i], 1, error);
+    return status;
 }
 
 static enum pim_status choose(struct call *call, const struct pim_mapper **mapper, struct pim_error *error)

@@ -12,6 +12,7 @@
 #include "models/system/system.h"
 #include "traces/file/reader.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,51 @@ static enum pim_status simulate(void *context, const char *path, uint64_t limit,
     return status;
 }
 
+/* macs 0: not known; an empty `mapping` neither. */
+static enum pim_status refuse_job(const struct pim_trace_description *was, const char *network,
+                                  const char *mapping, uint64_t macs, struct pim_error *error)
+{
+    char words[200] = "", work[40] = "";
+    if (mapping[0] != '\0' && macs > 0)
+        (void)snprintf(work, sizeof work, "; %" PRIu64 " MACs", macs);
+    if (mapping[0] != '\0')
+        (void)snprintf(words, sizeof words, " (%.150s%s)", mapping, work);
+    return pim_fail(error, PIM_USAGE,
+                    "the trace is of %.150s (%.150s; %" PRIu64
+                    " MACs), its mapper without options makes %.150s%s: --mapper \"%.50s OPTION...\" says "
+                    "what is wanted",
+                    was->network, was->mapping, was->macs, network, words, was->family);
+}
+
+/* Before the search: what the options say already. */
+static enum pim_status expect_job(const struct pim_map_request *request,
+                                  const struct pim_mapper_inputs *inputs, struct pim_error *error)
+{
+    const struct pim_trace_description *was = request->job;
+    struct pim_mapper_job job = {.macs = {0, 0}};
+    request->mapper->foresee(inputs, request->options, &job);
+    bool work = job.macs[0] == 0 || was->macs == job.macs[0] || was->macs == job.macs[1];
+    if (work && (job.network[0] == '\0' || strcmp(was->network, job.network) == 0) &&
+        strncmp(was->mapping, job.mapping, strlen(job.mapping)) == 0)
+        return PIM_OK;
+    return refuse_job(was, job.network, job.mapping, job.macs[0], error);
+}
+
+/* A trace has words about the options of its mapper, and the work (of all its samples), not the options: what
+ * they do not fit is another job. */
+static enum pim_status same_job(const struct pim_map_request *request, struct pim_map *map,
+                                struct pim_error *error)
+{
+    const struct pim_trace_description *was = request->job;
+    struct pim_trace_description is;
+    if (map->mapping.mapper->describe(map->mapping.plan, &is, error) != PIM_OK)
+        return error->status;
+    if (strcmp(was->network, is.network) == 0 && strcmp(was->mapping, is.mapping) == 0 &&
+        was->macs == is.macs)
+        return PIM_OK;
+    return refuse_job(was, is.network, is.mapping, is.macs, error);
+}
+
 static enum pim_status make(const struct pim_map_request *request, struct pim_map *map,
                             struct pim_error *error)
 {
@@ -120,9 +166,11 @@ static enum pim_status make(const struct pim_map_request *request, struct pim_ma
                                              .tiles = &pim_tiles_simulator,
                                              .execute = pim_bits_execute,
                                              .simulator = &map->hardware};
-    if (pim_mapping_make(request->mapper, &map->inputs, request->options, &map->mapping, error) != PIM_OK)
+    if ((request->job && expect_job(request, &map->inputs, error) != PIM_OK) ||
+        pim_mapping_make(request->mapper, &map->inputs, request->options, &map->mapping, error) != PIM_OK ||
+        pim_mapping_write(&map->mapping, request->output, error) != PIM_OK)
         return error->status;
-    return pim_mapping_write(&map->mapping, request->output, error);
+    return request->job ? same_job(request, map, error) : PIM_OK;
 }
 
 enum pim_status pim_map_create(const struct pim_map_request *request, struct pim_map **map,

@@ -18,6 +18,9 @@ struct pim_map_request {
     size_t dimension_count;
     const struct pim_configuration *configuration; /* of the hardware; complete */
     const char *output;                            /* path of the trace; NULL: none is written */
+    /* Another trace of the same job: where it can be known, another job is refused (PIM_USAGE) before
+       anything is searched, and else when the trace is written; NULL: there is none. */
+    const struct pim_trace_description *job;
 };
 
 /* The network of a request, whose other parts are not looked at. The caller destroys *network. */

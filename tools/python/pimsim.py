@@ -24,6 +24,7 @@ __all__ = ["Error", "map", "mappers", "read_sweep", "run", "sweep", "version"]
 MESSAGE_BYTES = 4096
 STATUS = ["done", "bad input", "out of memory", "input or output failed", "wrong usage", "deadlock", "internal error"]
 NOC = {None: 0, "configured": 0, "ideal": 1, "analytic": 2, "flit": 3}
+WRONG_USAGE = STATUS.index("wrong usage")
 MODES = {"new": 0, "resume": 1, "force": 2}
 
 
@@ -64,7 +65,10 @@ class _SweepOptions(ctypes.Structure):
 
 def _find():
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    places = [os.environ.get("PIMSIM_LIBRARY"), os.path.join(root, "build", "release", "lib", "libpimsim.so"), ctypes.util.find_library("pimsim")]
+    named = os.environ.get("PIMSIM_LIBRARY")
+    if named:
+        return named
+    places = [os.path.join(root, "build", "release", "lib", "libpimsim.so"), ctypes.util.find_library("pimsim")]
     for place in filter(None, places):
         if os.path.exists(place) or os.sep not in place:
             return place
@@ -106,8 +110,28 @@ def _call(function, *arguments):
         raise Error(status, buffer.value.decode("utf-8", "replace"))
 
 
+def _whole(data):
+    """Bytes for C, where a text ends at its first 0."""
+    if b"\0" in data:
+        raise Error(WRONG_USAGE, f"{data!r} holds a NUL character")
+    return data
+
+
 def _bytes(path):
-    return None if path is None else os.fsencode(path)
+    return None if path is None else _whole(os.fsencode(path))
+
+
+def _count(name, value, bits):
+    """A count that fits C's: ctypes cuts others off without a word."""
+    if not 0 <= value < 1 << bits:
+        raise Error(WRONG_USAGE, f"{name}: found {value}, allowed is an integer from 0 to {(1 << bits) - 1}")
+    return value
+
+
+def _choice(name, value, choices):
+    if value not in choices:
+        raise Error(WRONG_USAGE, f"{name}: found {value}, allowed are {', '.join(str(choice) for choice in choices)}")
+    return choices[value]
 
 
 def _value(value):
@@ -122,7 +146,7 @@ def _assignments(items):
         items = [f"{key}={_value(value)}" for key, value in items.items()]
     elif isinstance(items, str):
         items = [items]
-    return (ctypes.c_char_p * (len(items) + 1))(*[str(item).encode() for item in items]), len(items)
+    return (ctypes.c_char_p * (len(items) + 1))(*[_whole(str(item).encode()) for item in items]), len(items)
 
 
 def _report(progress):
@@ -138,7 +162,7 @@ def version():
 def run(trace, hardware=None, set=None, noc=None, until=0):  # pylint: disable=redefined-builtin
     """Replays a trace; the results of `pimsim run --format json`. `set`: {"key": value}, or a list of "key=value". `noc`: "ideal", "analytic" or "flit"."""
     overrides, count = _assignments(set)
-    options = _Options(ctypes.sizeof(_Options), _bytes(hardware), overrides, count, NOC[noc], until)
+    options = _Options(ctypes.sizeof(_Options), _bytes(hardware), overrides, count, _choice("noc", noc, NOC), _count("until", until, 64))
     simulation, text = ctypes.c_void_p(), ctypes.c_char_p()
     _call(_library.pimsim_create, ctypes.byref(simulation), _bytes(trace), ctypes.byref(options))
     try:
@@ -169,7 +193,7 @@ def map(mapper, network, hardware, trace=None, set=None, dim=None, progress=None
     words = [name.replace("_", "-") if value is True else f"{name.replace('_', '-')}={_value(value)}" for name, value in options.items() if value is not False]
     (overrides, count), (own, own_count), (dimensions, dimension_count) = _assignments(set), _assignments(words), _assignments(dim)
     report = _report(progress)
-    request = _MapOptions(ctypes.sizeof(_MapOptions), mapper.encode(), _bytes(network), _bytes(hardware), overrides, count, own, own_count,
+    request = _MapOptions(ctypes.sizeof(_MapOptions), _whole(mapper.encode()), _bytes(network), _bytes(hardware), overrides, count, own, own_count,
                           dimensions, dimension_count, _bytes(trace), report, _stop(), None)
     mapping = ctypes.c_void_p()
     _call(_library.pimsim_map, ctypes.byref(mapping), ctypes.byref(request))
@@ -185,8 +209,8 @@ def sweep(specification, results, set=None, cache=None, mode="new", threads=0, p
     """Runs what `results` (SQLite) lacks of a sweep: mode "new", "resume" or "force". All points, as `pimsim sweep --export json`."""
     overrides, count = _assignments(set)
     report = _report(progress)
-    options = _SweepOptions(ctypes.sizeof(_SweepOptions), _bytes(specification), _bytes(results), _bytes(cache), overrides, count, MODES[mode], threads,
-                            report, _stop(), None)
+    options = _SweepOptions(ctypes.sizeof(_SweepOptions), _bytes(specification), _bytes(results), _bytes(cache), overrides, count, _choice("mode", mode, MODES),
+                            _count("threads", threads, 32), report, _stop(), None)
     made = ctypes.c_void_p()
     _call(_library.pimsim_sweep, ctypes.byref(made), ctypes.byref(options))
     try:

@@ -2,6 +2,7 @@
 
 #include "models/system/configure.h"
 #include "models/system/schema.h"
+#include "models/system/used.h"
 #include "tools/library/words.h"
 #include "tools/sweep/best.h"
 #include "tools/sweep/specification/identity.h"
@@ -147,6 +148,53 @@ static enum pim_status count_numbers(struct pim_sweep *sweep, struct pim_error *
     return PIM_OK;
 }
 
+static const char *axis_of(const struct pim_sweep *sweep, const char *path)
+{
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++)
+            if (strcmp(sweep->axes[a].keys[i].name, path) == 0)
+                return sweep->axes[a].keys[i].name;
+    return NULL;
+}
+
+/* A key that no source has a use for gives a table in which it seems to make no difference. */
+static enum pim_status check_used(const struct pim_sweep *sweep, const char *path, struct pim_error *error)
+{
+    unsigned kind = 0;
+    if (axis_of(sweep, "array.kind"))
+        return PIM_OK;
+    for (size_t i = 0; i < sweep->source_count; i++) {
+        kind = pim_configuration_choice(sweep->sources[i].configuration, "array.kind");
+        if (pim_hardware_uses(kind, path))
+            return PIM_OK;
+    }
+    return pim_hardware_refuse_key(path, kind, error);
+}
+
+/* What is set holds for all points, so it is no axis; and some source uses it. */
+static enum pim_status check_set(const struct pim_sweep *sweep, const char *set, struct pim_error *error)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(set, "= \t"), set);
+    if (axis_of(sweep, path))
+        return pim_fail(error, PIM_BAD_INPUT, "%s: is an axis, and set: the axis alone would count", path);
+    return pim_sweep_of_network(path) ? PIM_OK : check_used(sweep, path, error);
+}
+
+static enum pim_status check_keys(const struct pim_sweep *sweep, struct pim_error *error)
+{
+    enum pim_status status = sweep->fidelity ? check_set(sweep, "noc.fidelity", error) : PIM_OK;
+    for (size_t i = 0; status == PIM_OK && i < sweep->sets.count; i++)
+        status = check_set(sweep, sweep->sets.items[i], error);
+    for (size_t i = 0; status == PIM_OK && i < sweep->network_sets.count; i++)
+        status = check_set(sweep, sweep->network_sets.items[i], error);
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; status == PIM_OK && i < sweep->axes[a].key_count; i++)
+            if (!sweep->axes[a].keys[i].of_network)
+                status = check_used(sweep, sweep->axes[a].keys[i].name, error);
+    return status;
+}
+
 enum pim_status pim_sweep_prepare(struct pim_sweep *sweep, struct pim_error *error)
 {
     if (sweep->source_count == 0)
@@ -159,7 +207,8 @@ enum pim_status pim_sweep_prepare(struct pim_sweep *sweep, struct pim_error *err
             PIM_OK)
             return error->status;
     }
-    if (prepare_constraints(sweep, error) != PIM_OK || pim_sweep_prepare_best(sweep, error) != PIM_OK)
+    if (check_keys(sweep, error) != PIM_OK || prepare_constraints(sweep, error) != PIM_OK ||
+        pim_sweep_prepare_best(sweep, error) != PIM_OK)
         return error->status;
     return pim_sweep_identify(sweep, &sweep->identity, error);
 }

@@ -54,6 +54,7 @@ struct made {
     struct nice_best best;
     struct pim_estimate_hardware hardware;
     const char *configuration;
+    unsigned asked; /* of enum MAPPING_.. */
     char network[256], mapping[256];
     bool check, checked;
     struct nice_record record; /* for the check */
@@ -81,6 +82,7 @@ static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *
     made->hardware = *inputs->nodes;
     made->configuration = inputs->configuration_text;
     made->check = choices->check;
+    made->asked = choices->mapping;
     made->search = (struct nice_search){.network = inputs->network,
                                         .hardware = &made->hardware,
                                         .batch = (uint32_t)choices->batch,
@@ -112,17 +114,35 @@ static uint64_t weight_bytes(const struct nice_plan *plan)
     return bytes;
 }
 
+static void name_network(const struct pim_network *network, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%.200s", network->name);
+}
+
+static void name_mapping(unsigned mapping, uint64_t batch, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s, batch of %" PRIu64,
+                   mapping == MAPPING_SEQUENTIAL ? "sequential baseline"
+                   : mapping == MAPPING_DDAM     ? "DDAM pipeline"
+                                                 : "NicePIM",
+                   batch);
+}
+
+static void foresee(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job)
+{
+    const struct choices *choices = options;
+    name_network(inputs->network, job->network, sizeof job->network);
+    name_mapping(choices->mapping, choices->batch, job->mapping, sizeof job->mapping);
+    job->macs[0] = inputs->network->graph.macs * choices->batch;
+}
+
 static enum pim_status describe(void *plan, struct pim_trace_description *description,
                                 struct pim_error *error)
 {
     struct made *made = plan;
     (void)error;
-    (void)snprintf(made->network, sizeof made->network, "%.200s", made->search.network->name);
-    (void)snprintf(made->mapping, sizeof made->mapping, "%s, batch of %" PRIu32,
-                   made->search.asked[NICE_SERIAL] || made->search.asked[NICE_PARALLEL] ? "NicePIM"
-                   : made->search.asked[NICE_PIPELINE]                                  ? "DDAM pipeline"
-                                                       : "sequential baseline",
-                   made->search.batch);
+    name_network(made->search.network, made->network, sizeof made->network);
+    name_mapping(made->asked, made->search.batch, made->mapping, sizeof made->mapping);
     *description = (struct pim_trace_description){.family = "nicepim",
                                                   .network = made->network,
                                                   .mapping = made->mapping,
@@ -357,6 +377,7 @@ const struct pim_mapper pim_nicepim_mapper = {
     .plan = plan,
     .terminate = terminate,
     .estimate = estimate,
+    .foresee = foresee,
     .describe = describe,
     .emit = emit,
     .checks = checks,

@@ -7,7 +7,6 @@
 #include "tools/library/words.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +26,7 @@ static enum pim_status open_temporary(char path[PATH_BYTES], struct pim_error *e
 }
 
 static enum pim_status map_to(const struct pim_map_words *words, const struct replay_options *options,
-                              const struct pim_configuration *configuration, const char *path,
-                              struct pim_error *error)
+                              const struct replay *replay, const char *path, struct pim_error *error)
 {
     const struct pim_map_request request = {.mapper = words->mapper,
                                             .options = words->options,
@@ -37,29 +35,14 @@ static enum pim_status map_to(const struct pim_map_words *words, const struct re
                                             .network_set_count = words->set_count,
                                             .dimensions = words->dimensions,
                                             .dimension_count = words->dimension_count,
-                                            .configuration = configuration,
-                                            .output = path};
+                                            .configuration = replay->configuration,
+                                            .output = path,
+                                            .job = options->mapper ? NULL
+                                                                   : pim_trace_description(replay->trace)};
     struct pim_map *map = NULL;
     enum pim_status status = pim_map_create(&request, &map, error);
     pim_map_destroy(map);
     return status;
-}
-
-/* A trace has words about the options of its mapper, and the work (of all its samples), not the options: what
- * they do not fit is another job. */
-static enum pim_status same_job(const struct pim_trace *was, const struct pim_trace *is,
-                                struct pim_error *error)
-{
-    const struct pim_trace_description *old = pim_trace_description(was), *new = pim_trace_description(is);
-    if (strcmp(old->network, new->network) == 0 && strcmp(old->mapping, new->mapping) == 0 &&
-        old->macs == new->macs)
-        return PIM_OK;
-    return pim_fail(error, PIM_USAGE,
-                    "the trace is of %.150s (%.150s; %" PRIu64
-                    " MACs), its mapper without options makes %.150s (%.150s; %" PRIu64
-                    " MACs): --mapper \"%.50s OPTION...\" says what is wanted",
-                    old->network, old->mapping, old->macs, new->network, new->mapping, new->macs,
-                    old->family);
 }
 
 enum pim_status replay_map(const struct replay_options *options, struct replay *replay,
@@ -80,14 +63,12 @@ enum pim_status replay_map(const struct replay_options *options, struct replay *
     if (status == PIM_OK)
         status = open_temporary(path, error);
     if (status == PIM_OK) {
-        status = map_to(&words, options, replay->configuration, path, error);
+        status = map_to(&words, options, replay, path, error);
         if (status == PIM_OK)
             status = pim_trace_open(path, &trace, error);
         (void)unlink(path);
     }
     pim_map_words_terminate(&words);
-    if (status == PIM_OK && !options->mapper)
-        status = same_job(replay->trace, trace, error);
     if (status == PIM_OK) {
         pim_trace_close(replay->trace);
         replay->trace = trace;

@@ -217,10 +217,11 @@ static void write_text(FILE *file, struct comparison *comparison, bool all)
                   "turnaround, refresh, engines waiting for buffer space, network engines waiting for their "
                   "partner\n\n");
     if (comparison->differs[0])
-        fprintf(file,
-                "THE ESTIMATES ARE OF ANOTHER HARDWARE, that of the trace (%s): --network FILE maps the "
-                "network anew for this one\n\n",
-                comparison->differs);
+        fprintf(
+            file,
+            "THE ESTIMATES ARE OF ANOTHER HARDWARE, that of the trace (%s): --network FILE, with the options "
+            "that its mapper had in --mapper WORDS, maps the network anew for this one\n\n",
+            comparison->differs);
     const bool equations = comparison->total.equation_phases > 0;
     print_header(file, equations);
     for (size_t i = 0; i < comparison->step_count; i++)

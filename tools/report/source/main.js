@@ -77,7 +77,7 @@ function runArticle(run, alone) {
     return {lead: `${result.complete === false ? "Stopped before its end: " : ""}${result.inputs.network ?? "A trace"} on ${arraySize(entry).join(" x ")} ${kindOf(entry).units}: ${cycles(result.cycles)}, ${time(result.time_ns)}.`, body: [
         tiles(run),
         result.inputs.estimate_differs ? element("p", {class: "warning"}, "The mapper\u2019s estimates are of another hardware, that of the trace, and are not shown " +
-            `(${result.inputs.estimate_differs}). pimsim run --network FILE maps the network anew for this hardware.`) : null,
+            `(${result.inputs.estimate_differs}). pimsim run --network FILE, with the options that the mapper had in --mapper WORDS, maps the network anew for this hardware.`) : null,
         result.complete === false ? element("p", {class: "warning"}, "This run was stopped before its end (--until): every figure covers the part before.") : null,
         entry.hardware_error ? element("p", {class: "warning"}, `The configuration of this run cannot be read: ${entry.hardware_error}`) : null,
         map ? element("div", {class: "map"}, map.node, busiestLinks(entry)) : null,
@@ -109,7 +109,7 @@ function validateArticle(entry) {
     if (result.estimate_differs)
         return {lead: `${cycles(whole)} simulated on another hardware than the estimates are of.`, body: [
             element("p", {class: "warning"}, `The mapper\u2019s estimates are of the hardware of the trace and are not held against this run (${result.estimate_differs}). ` +
-                "pimsim validate --network FILE maps the network anew for this hardware."),
+                "pimsim validate --network FILE, with the options that the mapper had in --mapper WORDS, maps the network anew for this hardware."),
             stepChart(steps.map((step) => ({...step, estimate: 0})), whole).node]};
     return {lead: `Estimates of the mapper against ${cycles(whole)} simulated: ${signedPercent(result.total.error_percent)}.`, body: [
         phases.length > 1 ? element("div", {class: "pair"}, estimateChart(phases, "phases").node, worstTable(phases, "phases")) : null,

@@ -1,0 +1,80 @@
+#include "models/system/used.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NODE = 1, CORE = 2, CHANNEL = 4, TILE = 8, KINDS = 4 };
+
+static const char *const kind_names[KINDS] = {"node", "core", "channel", "tile"}; /* as in the schema */
+
+/* The first row whose text a key begins with; keys without a row are for all. */
+static const struct {
+    const char *beginning;
+    unsigned kinds;
+} rows[] = {
+    {"acu.", NODE},
+    {"buffers.", NODE},
+    {"chips.", CORE},
+    {"core.", CORE},
+    {"crossbar.", CORE},
+    {"dram.", NODE},
+    {"energy.acu_", NODE},
+    {"energy.crossbar_step_pj", CHANNEL},
+    {"energy.dram_", NODE | CHANNEL},
+    {"energy.interconnect_pj_per_bit", CORE | CHANNEL},
+    {"energy.mac_pj", NODE | TILE},
+    {"energy.noc_", NODE | CORE | TILE},
+    {"energy.sram_", NODE},
+    {"energy.static_mw_per_node", NODE | CHANNEL | TILE},
+    {"energy.", CORE},
+    {"global_memory.", CORE},
+    {"interconnect.", CORE},
+    {"levels.", CHANNEL},
+    {"network_interface.", NODE},
+    {"noc.", NODE | CORE | TILE},
+    {"pe.", NODE},
+    {"quirks.", CORE},
+    {"tile.", TILE},
+    {"unit.issue", NODE},
+    {"unit.", NODE | CHANNEL | TILE},
+};
+
+static unsigned users_of(const char *path)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strncmp(path, rows[i].beginning, strlen(rows[i].beginning)) == 0)
+            return rows[i].kinds;
+    return (1U << KINDS) - 1;
+}
+
+bool pim_hardware_uses(unsigned kind, const char *path)
+{
+    return (users_of(path) >> kind & 1U) != 0;
+}
+
+enum pim_status pim_hardware_refuse_key(const char *path, unsigned kind, struct pim_error *error)
+{
+    const unsigned users = users_of(path);
+    char names[64] = "";
+    size_t at = 0;
+    for (unsigned i = 0; i < KINDS; i++)
+        if ((users >> i & 1U) != 0)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%s\"", at > 0 ? " or " : "",
+                                   kind_names[i]);
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "%.200s: describes hardware with array.kind %s, this has \"%s\": it would change nothing",
+                    path, names, kind_names[kind]);
+}
+
+enum pim_status pim_hardware_accept_sets(const struct pim_configuration *configuration,
+                                         const char *const *sets, size_t count, struct pim_error *error)
+{
+    const unsigned kind = pim_configuration_choice(configuration, "array.kind");
+    for (size_t i = 0; i < count; i++) {
+        char path[256];
+        (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(sets[i], "= \t"), sets[i]);
+        if (!pim_hardware_uses(kind, path))
+            return pim_hardware_refuse_key(path, kind, error);
+    }
+    return PIM_OK;
+}

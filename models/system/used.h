@@ -1,0 +1,25 @@
+/*
+ * Which keys of the hardware schema say anything about which kind of units. A configuration has all keys, so
+ * that one that was printed whole can be read again; but a value that is set on its own, for units that have
+ * no such part, would do nothing and look as if it had been tried.
+ */
+#ifndef PIMSIM_MODELS_SYSTEM_USED_H
+#define PIMSIM_MODELS_SYSTEM_USED_H
+
+#include "sim/configuration/configuration.h"
+#include "sim/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether units of this array.kind (the number of its value) have what the key describes. */
+bool pim_hardware_uses(unsigned kind, const char *path);
+
+/* PIM_BAD_INPUT for the first of "key=value" that the units of a complete `configuration` have no use for. */
+enum pim_status pim_hardware_accept_sets(const struct pim_configuration *configuration,
+                                         const char *const *sets, size_t count, struct pim_error *error);
+
+/* The refusal of a key that they have no use for. */
+enum pim_status pim_hardware_refuse_key(const char *path, unsigned kind, struct pim_error *error);
+
+#endif
