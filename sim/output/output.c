@@ -256,3 +256,23 @@ void pim_format_real(char buffer[PIM_REAL_CHARACTERS], double value, int digits)
         memmove(place + 1, place + length, strlen(place + length) + 1);
     }
 }
+
+void pim_format_energy(char buffer[PIM_REAL_CHARACTERS], double picojoules)
+{
+    static const char *const units[] = {"pJ", "nJ", "uJ", "mJ", "J"};
+    const unsigned last = sizeof units / sizeof units[0] - 1;
+    const double rounds_up = 999.95; /* to a thousand, with one decimal */
+    double value = picojoules;
+    unsigned unit = 0;
+    for (; unit < last && value >= rounds_up; unit++)
+        value /= 1000;
+    if (value < 1 && unit == 0)
+        (void)snprintf(buffer, PIM_REAL_CHARACTERS, "%.4g %s", value, units[unit]);
+    else
+        (void)snprintf(buffer, PIM_REAL_CHARACTERS, "%.*f %s",
+                       value < 9.9995      ? 3
+                       : value < 99.995    ? 2
+                       : value < rounds_up ? 1
+                                           : 0,
+                       value, units[unit]);
+}

@@ -51,4 +51,8 @@ enum { PIM_REAL_CHARACTERS = 64 };
  * every locale. */
 void pim_format_real(char buffer[PIM_REAL_CHARACTERS], double value, int digits);
 
+/* An energy as people read it: four significant digits and the unit from pJ to J in which it is at least 1
+ * ("3.934 mJ", "43.30 uJ"; below 1 pJ in pJ), so that what is small beside another does not look like 0. */
+void pim_format_energy(char buffer[PIM_REAL_CHARACTERS], double picojoules);
+
 #endif

@@ -5,6 +5,7 @@
 #include "mappers/nicepim/check/check_values.h"
 #include "mappers/nicepim/map/attempts.h"
 #include "sim/output/json.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -212,10 +213,12 @@ static void layout_text(struct pim_map_layout layout, char text[32])
 
 static void print_tried(FILE *file, const struct made *made, int method)
 {
+    char energy[PIM_REAL_CHARACTERS];
     fprintf(file, "%-20s %" PRIu64 " cycles", method == (int)made->best.method ? "taken" : "tried",
             made->best.tried[method].cycles);
+    pim_format_energy(energy, made->best.tried[method].pj);
     if (made->search.objective != NICE_LATENCY)
-        fprintf(file, ", %.1f uJ", made->best.tried[method].pj * 1e-6);
+        fprintf(file, ", %s", energy);
     fprintf(file, " estimated: %s\n", nice_methods[method]);
 }
 
@@ -223,6 +226,7 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
     const struct nice_plan *p = &made->best.plan;
+    char energy[PIM_REAL_CHARACTERS];
     (void)error;
     fprintf(file, "segments             %" PRIu32 ", %" PRIu32 " with branches side by side\n",
             p->flow.segments.segment_count, p->parallel_segments);
@@ -245,8 +249,9 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
             fprintf(file, "%-20s %s: %s\n", "left out", nice_methods[method], made->best.left_out[method]);
     }
     fprintf(file, "estimated cycles     %" PRIu64 "\n", made->best.result.cycles);
+    pim_format_energy(energy, made->best.result.energy.total);
     if (made->best.result.energy.total > 0)
-        fprintf(file, "estimated energy     %.1f uJ\n", made->best.result.energy.total * 1e-6);
+        fprintf(file, "estimated energy     %s\n", energy);
     if (made->checked)
         fprintf(file, "checked values       %" PRIu64 " elements are those of the network\n",
                 made->values.elements);

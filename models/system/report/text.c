@@ -3,6 +3,7 @@
 #include "models/system/report/results.h"
 #include "models/system/report/steps.h"
 #include "models/system/report/tile_results.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,10 +17,16 @@ static double percent(double part, double whole)
     return whole > 0 ? 100.0 * part / whole : 0.0;
 }
 
+static const char *energy_text(double picojoules, char text[PIM_REAL_CHARACTERS])
+{
+    pim_format_energy(text, picojoules);
+    return text;
+}
+
 /* The parts of a memory on channels that the standard has figures for, and why the others are missing. */
 static void print_memory_energy(const struct pim_dram_energy *energy, FILE *file)
 {
-    char reason[PIM_DRAM_ENERGY_REASON];
+    char reason[PIM_DRAM_ENERGY_REASON], text[PIM_REAL_CHARACTERS];
     fputs("  memory on channels\n", file);
     for (unsigned part = 0; part < PIM_DRAM_ENERGY_background_active; part++) {
         pim_dram_energy_reason(energy, part, reason);
@@ -27,7 +34,7 @@ static void print_memory_energy(const struct pim_dram_energy *energy, FILE *file
         if (reason[0] != '\0')
             fprintf(file, "       n/a  (%s)\n", reason);
         else
-            fprintf(file, "%10.3f mJ\n", pim_dram_energy_of_part(energy, part) * 1e-9);
+            fprintf(file, "%13s\n", energy_text(pim_dram_energy_of_part(energy, part), text));
     }
 }
 
@@ -36,14 +43,14 @@ static void print_energy(const struct pim_system *system, const struct pim_run_r
     struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST];
     const double total = result->energy.total;
     const uint32_t count = pim_energy_components(system, &result->energy, components);
-    char reason[PIM_DRAM_ENERGY_REASON] = "";
+    char reason[PIM_DRAM_ENERGY_REASON] = "", text[PIM_REAL_CHARACTERS];
     if (result->on_channels)
         pim_dram_energy_reason(&result->memory_energy, PIM_DRAM_ENERGY_total, reason);
     if (isnan(total))
         fprintf(file, "\nenergy        n/a%s%s%s\n", reason[0] ? "  (memory: " : "", reason,
                 reason[0] ? ")" : "");
     else
-        fprintf(file, "\nenergy        %.3f mJ\n", total * 1e-9);
+        fprintf(file, "\nenergy        %s\n", energy_text(total, text));
     for (uint32_t i = 0; i < count; i++)
         if (isnan(components[i].picojoules))
             fprintf(file, "  %-13s        n/a  (%s)\n", components[i].name,
@@ -51,10 +58,10 @@ static void print_energy(const struct pim_system *system, const struct pim_run_r
                         ? "a part of the memory's is missing"
                         : "its energy is 0 in the configuration: not modelled");
         else if (isnan(total))
-            fprintf(file, "  %-13s %10.3f mJ\n", components[i].name, components[i].picojoules * 1e-9);
+            fprintf(file, "  %-13s %13s\n", components[i].name, energy_text(components[i].picojoules, text));
         else
-            fprintf(file, "  %-13s %10.3f mJ  %5.1f %%\n", components[i].name,
-                    components[i].picojoules * 1e-9, percent(components[i].picojoules, total));
+            fprintf(file, "  %-13s %13s  %5.1f %%\n", components[i].name,
+                    energy_text(components[i].picojoules, text), percent(components[i].picojoules, total));
     if (result->on_channels)
         print_memory_energy(&result->memory_energy, file);
 }

@@ -268,6 +268,31 @@ START_TEST(reals_as_text)
 }
 END_TEST
 
+START_TEST(energies_as_text)
+{
+    static const struct {
+        double picojoules;
+        const char *text;
+    } cases[] = {{0, "0 pJ"},
+                 {0.0625, "0.0625 pJ"},
+                 {1, "1.000 pJ"},
+                 {9.9996, "10.00 pJ"},
+                 {999.94, "999.9 pJ"},
+                 {999.96, "1.000 nJ"},
+                 {43296, "43.30 nJ"},
+                 {3719996.4, "3.720 uJ"},
+                 {850355455.7, "850.4 uJ"},
+                 {999999999, "1.000 mJ"},
+                 {3.03e11, "303.0 mJ"},
+                 {1.234e15, "1234 J"}};
+    char buffer[PIM_REAL_CHARACTERS];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        pim_format_energy(buffer, cases[i].picojoules);
+        ck_assert_str_eq(buffer, cases[i].text);
+    }
+}
+END_TEST
+
 Suite *output_suite(void)
 {
     Suite *suite = suite_create("output");
@@ -282,6 +307,7 @@ Suite *output_suite(void)
     tcase_add_test(output, links_are_followed);
     tcase_add_test(output, places_are_refused);
     tcase_add_test(output, rename_fails);
+    tcase_add_test(output, energies_as_text);
     tcase_add_test(output, full_device);
     tcase_add_test(output, standard_output);
     tcase_add_test(output, reals_as_text);

@@ -1,6 +1,7 @@
 #include "tools/command/dram/log.h"
 
 #include "sim/arena.h"
+#include "sim/output/output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -340,20 +341,20 @@ void dram_put_energy(struct pim_json *json, const struct pim_dram_energy *energy
 
 void dram_print_energy(const struct pim_dram_energy *energy, FILE *file)
 {
-    char reason[PIM_DRAM_ENERGY_REASON];
+    char reason[PIM_DRAM_ENERGY_REASON], text[PIM_REAL_CHARACTERS];
     pim_dram_energy_reason(energy, PIM_DRAM_ENERGY_total, reason);
     if (isnan(energy->modelled)) {
         fprintf(file, "energy: n/a: %s\n", reason);
         return;
     }
-    fprintf(file, "energy: %s%.6g pJ (", isnan(energy->total) ? "n/a; modelled " : "", energy->modelled);
+    pim_format_energy(text, energy->modelled);
+    fprintf(file, "energy: %s%s (", isnan(energy->total) ? "n/a; modelled " : "", text);
     for (unsigned part = 0; part < PIM_DRAM_ENERGY_background_active; part++) {
         const double picojoules = pim_dram_energy_of_part(energy, part);
         fprintf(file, "%s%s ", part > 0 ? ", " : "", pim_dram_energy_part_text(part));
-        if (isnan(picojoules))
-            fputs("n/a", file);
-        else
-            fprintf(file, "%.4g", picojoules);
+        if (!isnan(picojoules))
+            pim_format_energy(text, picojoules);
+        fputs(isnan(picojoules) ? "n/a" : text, file);
     }
     fputs(")\n", file);
     for (unsigned part = 0; part < PIM_DRAM_ENERGY_background_active; part++) {
