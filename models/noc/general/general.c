@@ -399,9 +399,16 @@ void pim_noc_general_step(struct pim_noc *noc, uint64_t cycle)
         for (; visit.units; visit.units &= visit.units - 1)
             deliver(noc, visit.word * 64 + pim_lowest_bit(visit.units), cycle);
     visit = pim_noc_visit(&general->terminal_wheel, cycle);
-    while (pim_noc_visit_word(&visit))
-        for (; visit.units; visit.units &= visit.units - 1)
-            pim_noc_general_inject(noc, visit.word * 64 + pim_lowest_bit(visit.units), cycle);
+    struct pim_noc_spoke next = pim_noc_spoke_at(&general->terminal_wheel, cycle + 1);
+    while (pim_noc_visit_word(&visit)) {
+        uint64_t again = 0;
+        for (; visit.units; visit.units &= visit.units - 1) {
+            unsigned unit = pim_lowest_bit(visit.units);
+            again |= (uint64_t)pim_noc_general_inject(noc, visit.word * 64 + unit, cycle) << unit;
+        }
+        if (again)
+            pim_noc_wake_word(&next, visit.word, again);
+    }
     general->run(noc, cycle);
     general->origin = cycle + 1;
 }

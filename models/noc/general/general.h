@@ -398,8 +398,9 @@ void pim_noc_general_channels(const struct general_site *site);
 /* router.c: one cycle of a router; returns whether it has to be evaluated in the next one. */
 bool pim_noc_general_evaluate(struct pim_noc *noc, uint32_t router, uint64_t cycle);
 
-/* terminal.c: one cycle of a terminal's injecting side. */
-void pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle);
+/* terminal.c: one cycle of a terminal's injecting side; returns whether it has to be evaluated in the next
+ * one. */
+bool pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle);
 
 /* match.c */
 struct general_matching {

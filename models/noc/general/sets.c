@@ -1,5 +1,6 @@
 /* The bit-set evaluation: when it can be used, its storage, and how its state is shown to the checks. */
 #include "models/noc/general/sets.h"
+#include "models/noc/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,58 +38,119 @@ static uint64_t longest_way(const struct pim_noc *noc)
 
 static bool fits(const struct pim_noc *noc, struct general_sets *sets)
 {
-    const struct pim_noc_topology *topology = noc->general->topology;
-    while (1U << sets->shift < noc->general->vcs)
+    uint32_t most_ports = noc->general->topology->most_ports;
+    while (1U << sets->shift < noc->general->vcs ||
+           (sets->shift < SETS_SHIFT && most_ports << SETS_SHIFT <= SETS_ROWS))
         sets->shift++;
-    sets->words = ((topology->most_ports << sets->shift) + 63) / 64;
+    sets->words = ((most_ports << sets->shift) + SETS_ROWS - 1) / SETS_ROWS;
     uint64_t longest = longest_way(noc);
     sets->ring = 1;
     while (sets->ring <= longest && sets->ring < SETS_RING_LIMIT)
         sets->ring *= 2;
-    return topology->most_ports << sets->shift <= NOC_ROWS_LIMIT && sets->ring > longest;
+    return most_ports << sets->shift <= NOC_ROWS_LIMIT && sets->ring > longest;
 }
 
-static bool allocate(struct general_sets *sets)
+/* Bytes of a router with its rows: an odd number of cache lines, so that routers fall onto all places of a
+ * cache. */
+static size_t router_bytes(const struct general_sets *sets)
 {
-    size_t ports = sets->ports, rows = ports << sets->shift;
-    sets->word = calloc((size_t)sets->routers * sets->words, sizeof *sets->word);
-    sets->closed = calloc(sets->routers, sizeof *sets->closed);
-    sets->to = calloc(ports * sets->words, sizeof *sets->to);
-    sets->inputs = calloc(rows, sizeof *sets->inputs);
-    sets->outputs = calloc(rows, sizeof *sets->outputs);
-    sets->allowed = calloc(rows, sizeof *sets->allowed);
-    sets->left_high = calloc(rows, sizeof *sets->left_high);
-    sets->port = calloc(ports, sizeof *sets->port);
-    sets->events = calloc(ports * sets->ring, sizeof *sets->events);
-    sets->slots = calloc((size_t)sets->routers * sets->ring, sizeof *sets->slots);
-    return sets->word && sets->closed && sets->to && sets->inputs && sets->outputs && sets->allowed &&
-           sets->left_high && sets->port && sets->events && sets->slots;
+    size_t row = sizeof(struct noc_input) + sizeof(struct noc_output) + 2 * sizeof(uint32_t);
+    size_t lines = (sizeof(struct sets_router) + row * SETS_ROWS * sets->words + NOC_LINE - 1) / NOC_LINE;
+    return (lines | 1) * NOC_LINE;
 }
 
-static void initialize(const struct pim_noc *noc, struct general_sets *sets)
+static bool allocate(struct general_sets *sets, uint32_t nodes)
 {
-    const struct noc_general *general = noc->general;
-    const uint32_t *first = general->topology->first_port;
-    for (unsigned row = 0; row < 64 * sets->words; row++)
-        sets->next_row[row] = (uint8_t)(row + 1 < 64 * sets->words ? row + 1 : 0);
-    for (uint32_t router = 0; router < sets->routers; router++)
-        for (uint32_t index = first[router]; index < first[router + 1]; index++) {
-            const struct general_input *input = &general->inputs[index];
-            unsigned row = (index - first[router]) << sets->shift;
-            bool linked = !input->from_terminal && input->feeder != GENERAL_NONE;
-            sets->port[index] =
-                (struct sets_port){.feeder = input->feeder,
-                                   .router = linked ? general->router_of[input->feeder] : GENERAL_NONE,
-                                   .credit_latency = input->credit_latency};
-            struct sets_word *word = &sets->word[(size_t)router * sets->words + row / 64];
-            word->free |= (uint64_t)general->outputs[index].free << row % 64;
-            word->nonfull |= (uint64_t)general->outputs[index].free << row % 64;
-            sets->narrow |= general->outputs[index].rate.cycles > 1 || general->outputs[index].rate.numerator;
-        }
-    for (size_t row = 0; row < (size_t)sets->ports << sets->shift; row++) {
-        sets->inputs[row].front = NOC_NO_PACKET;
-        sets->outputs[row].credits = (uint16_t)general->buffer_flits;
+    bool failed = false;
+    sets->router_bytes = router_bytes(sets);
+    sets->router = pim_noc_allocate(sets->routers, sets->router_bytes, &failed);
+    sets->port = pim_noc_allocate(sets->ports, sizeof *sets->port, &failed);
+    sets->terminal = pim_noc_allocate(nodes, sizeof *sets->terminal, &failed);
+    sets->events = pim_noc_allocate((size_t)sets->ports * sets->ring, sizeof *sets->events, &failed);
+    sets->slots = pim_noc_allocate((size_t)sets->routers * sets->ring, sizeof *sets->slots, &failed);
+    return !failed;
+}
+
+/* The router's rows, as in sets_switch.h. */
+static struct noc_input *inputs_of(struct sets_router *router)
+{
+    return (void *)(router + 1);
+}
+
+static struct noc_output *outputs_of(const struct general_sets *sets, struct sets_router *router)
+{
+    return (void *)(inputs_of(router) + (size_t)SETS_ROWS * sets->words);
+}
+
+/* The port sends flits to input port `reader` of the network. */
+static void join(const struct noc_general *general, struct sets_port *port, uint32_t reader)
+{
+    const struct general_sets *sets = general->sets;
+    port->next = general->router_of[reader];
+    uint32_t number = reader - general->routers[port->next].first;
+    port->events = pim_noc_sets_event(sets, 0, reader);
+    port->slots = pim_noc_sets_slot(sets, 0, port->next);
+    port->reader = UINT64_C(1) << number;
+    port->reader_row = number << sets->shift;
+}
+
+/* Who takes the credits of an input. */
+static void join_back(const struct noc_general *general, struct sets_port *port,
+                      const struct general_input *input)
+{
+    const struct general_sets *sets = general->sets;
+    port->feeder = input->feeder;
+    port->router = GENERAL_NONE;
+    port->credit_latency = input->credit_latency;
+    if (input->feeder == GENERAL_NONE)
+        return;
+    if (input->from_terminal) {
+        port->credits = &general->terminal_credits[(size_t)input->feeder * general->vcs];
+        return;
     }
+    port->router = general->router_of[input->feeder];
+    size_t row = (size_t)(input->feeder - general->routers[port->router].first) << sets->shift;
+    port->credits = &outputs_of(sets, pim_noc_sets_router(sets, port->router))[row].credits;
+    port->spread = 1;
+}
+_Static_assert(sizeof(struct noc_output) == sizeof(uint16_t) << 1, "what is spread over them");
+
+static void initialize_port(const struct noc_general *general, struct sets_word *word, uint32_t index,
+                            unsigned first)
+{
+    struct general_sets *sets = general->sets;
+    const struct general_output *output = &general->outputs[index];
+    join_back(general, &sets->port[index], &general->inputs[index]);
+    if (output->reader != GENERAL_NONE)
+        join(general, &sets->port[index], output->reader);
+    word->free |= (uint64_t)output->free << first % SETS_ROWS;
+    word->nonfull = word->free;
+    sets->narrow |= output->rate.cycles > 1 || output->rate.numerator;
+}
+
+static void initialize(const struct noc_general *general, struct general_sets *sets)
+{
+    for (unsigned row = 0; row < SETS_ROWS * sets->words; row++)
+        sets->next_row[row] = (uint8_t)(row + 1 < SETS_ROWS * sets->words ? row + 1 : 0);
+    for (uint32_t node = 0; node < sets->routers; node++) {
+        struct sets_router *router = pim_noc_sets_router(sets, node);
+        router->known = &general->routers[node];
+        router->out = general->outputs + router->known->first;
+        router->port = sets->port + router->known->first;
+        router->events = pim_noc_sets_event(sets, 0, router->known->first);
+        router->slots = pim_noc_sets_slot(sets, 0, node);
+        router->ports = router->known->ports;
+        for (size_t row = 0; row < (size_t)SETS_ROWS * sets->words; row++) {
+            inputs_of(router)[row].front = NOC_NO_PACKET;
+            outputs_of(sets, router)[row].credits = (uint16_t)general->buffer_flits;
+        }
+        for (uint32_t port = 0; port < router->ports; port++) {
+            unsigned first = port << sets->shift;
+            initialize_port(general, &router->word[first / SETS_ROWS], router->known->first + port, first);
+        }
+    }
+    for (uint32_t node = 0; node < general->topology->nodes; node++)
+        join(general, &sets->terminal[node], general->terminals[node].input);
 }
 
 enum pim_status pim_noc_sets_create(struct pim_noc *noc, struct pim_error *error)
@@ -109,11 +171,13 @@ enum pim_status pim_noc_sets_create(struct pim_noc *noc, struct pim_error *error
     sets->early_credits = !noc->configuration.wait_for_tail_credit && !noc->configuration.step_every_cycle;
     sets->urgent = noc->configuration.urgent_classes;
     sets->wavefront_vcs = pim_noc_general_is_wavefront(noc->configuration.vc_allocator);
+    sets->two_phases =
+        noc->configuration.routing == PIM_NOC_VALIANT || noc->configuration.routing == PIM_NOC_ROMM;
     sets->switch_allocator = noc->configuration.switch_allocator;
-    pim_noc_sets_choose_run(general, pim_has_bit_manipulation() && !noc->configuration.portable);
-    if (!allocate(sets))
+    if (!allocate(sets, general->topology->nodes))
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip of %u routers", sets->routers);
-    initialize(noc, sets);
+    initialize(general, sets);
+    pim_noc_sets_choose_run(general, pim_has_bit_manipulation() && !noc->configuration.portable);
     return PIM_OK;
 }
 
@@ -121,11 +185,12 @@ void pim_noc_sets_destroy(struct general_sets *sets)
 {
     if (!sets)
         return;
-    void *const parts[] = {sets->word,    sets->closed,    sets->to,   sets->inputs, sets->outputs,
-                           sets->allowed, sets->left_high, sets->port, sets->events, sets->slots,
-                           sets};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        free(parts[i]);
+    free(sets->router);
+    free(sets->port);
+    free(sets->terminal);
+    free(sets->events);
+    free(sets->slots);
+    free(sets);
 }
 
 /* --- for the checks --- */
@@ -141,11 +206,13 @@ static uint32_t part(const struct general_sets *sets, const uint64_t *word, unsi
     return (uint32_t)(*word >> (port << sets->shift) % 64) & all;
 }
 
-static void show_port(struct noc_general *general, uint32_t router, unsigned port)
+static void show_port(struct noc_general *general, uint32_t node, unsigned port)
 {
     const struct general_sets *sets = general->sets;
-    uint32_t index = general->routers[router].first + port, all = general->all;
-    const struct sets_word *word = &sets->word[(size_t)router * sets->words + (port << sets->shift) / 64];
+    uint32_t index = general->routers[node].first + port, all = general->all;
+    struct sets_router *router = pim_noc_sets_router(sets, node);
+    const struct sets_word *word = &router->word[(port << sets->shift) / SETS_ROWS];
+    const uint32_t *allowed = (const void *)(outputs_of(sets, router) + (size_t)SETS_ROWS * sets->words);
     struct general_input *input = &general->inputs[index];
     struct general_output *output = &general->outputs[index];
     input->filled = part(sets, &word->filled, port, all);
@@ -157,14 +224,14 @@ static void show_port(struct noc_general *general, uint32_t router, unsigned por
     output->nonfull = part(sets, &word->nonfull, port, all);
     output->tail_sent = part(sets, &word->tail_sent, port, all);
     for (unsigned vc = 0; vc < general->vcs; vc++) {
-        size_t at = ((size_t)index << sets->shift) + vc, row = (size_t)index * general->vcs + vc;
-        const struct noc_input *state = &sets->inputs[at];
+        size_t at = ((size_t)port << sets->shift) + vc, row = (size_t)index * general->vcs + vc;
+        const struct noc_input *state = &inputs_of(router)[at];
         general->rows[row].front = state->front;
         general->rows[row].count = state->count;
-        general->rows[row].vcs = sets->allowed[at];
+        general->rows[row].vcs = allowed[at];
         general->rows[row].output = (uint8_t)(state->output >> sets->shift);
         general->rows[row].vc = (uint8_t)(state->output - (state->output >> sets->shift << sets->shift));
-        general->columns[row].credits = sets->outputs[at].credits;
+        general->columns[row].credits = outputs_of(sets, router)[at].credits;
     }
 }
 
@@ -182,7 +249,7 @@ void pim_noc_sets_show(struct noc_general *general)
                 const struct sets_event *event = pim_noc_sets_event(sets, time, index);
                 if (slot->flits >> port & 1)
                     pim_noc_general_push(general, &general->inputs[index].arriving, time, event->packet,
-                                         event->flit);
+                                         event->flit - (port << sets->shift << 2));
                 if (slot->credits >> port & 1)
                     pim_noc_general_push(general, &general->outputs[index].credits, time, 0, event->credits);
             }

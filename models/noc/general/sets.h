@@ -18,7 +18,13 @@
 #include "models/noc/general/general.h"
 #include "models/noc/mesh/allocators.h"
 
-enum { SETS_WORDS = 3, SETS_PORTS = PIM_NOC_PORT_LIMIT, SETS_RING_LIMIT = 256 /* cycles */ };
+enum {
+    SETS_WORDS = 3,
+    SETS_ROWS = 64, /* of a word */
+    SETS_SHIFT = 3, /* the usual shift */
+    SETS_PORTS = PIM_NOC_PORT_LIMIT,
+    SETS_RING_LIMIT = 256 /* cycles */
+};
 _Static_assert((unsigned)SETS_RING_LIMIT < (unsigned)PIM_NOC_HORIZON, "the agenda reaches as far");
 _Static_assert(64 * SETS_WORDS >= NOC_ROWS_LIMIT && NOC_ROWS_LIMIT <= UINT8_MAX, "rows of the allocators");
 _Static_assert(SETS_PORTS <= 64, "a set of ports is a word");
@@ -29,26 +35,52 @@ struct sets_word {
     uint64_t free, nonfull, tail_sent;                           /* rows of outputs */
 };
 
-/* A port: who takes the credits of its input, and the switch's pointers. */
-struct sets_port {
-    uint32_t feeder; /* output port upstream; node, when a terminal feeds it */
-    uint32_t router; /* upstream; GENERAL_NONE: a terminal */
-    uint32_t credit_latency;
-    uint8_t grant;  /* output: an input port */
-    uint8_t accept; /* input: an output port */
-    uint8_t turn;   /* input: a virtual channel */
-};
-
-/* What a port takes in a cycle: a flit (virtual channel << 2 | GENERAL_HEAD | GENERAL_TAIL) at its input,
- * credits at its output. */
+/* What a port takes in a cycle: a flit (row << 2 | GENERAL_HEAD | GENERAL_TAIL) at its input, credits at its
+ * output. */
 struct sets_event {
     uint32_t packet, credits;
-    uint16_t flit;
+    uint32_t flit;
 };
 
 /* Which ports of a router take something in a cycle. */
 struct sets_slot {
     uint64_t flits, credits;
+};
+
+/* A port. Pointers of arbiters may be one behind the last candidate: the next one is the first. */
+struct sets_port {
+    uint64_t to[SETS_WORDS]; /* rows whose front leaves by the output */
+    /* Of the output: what the input port downstream takes, by cycle modulo `ring`; NULL: a terminal. */
+    struct sets_event *events;
+    struct sets_slot *slots;
+    uint64_t reader;     /* that port of its router, as a set */
+    uint32_t reader_row; /* its first row */
+    uint32_t next;       /* router downstream */
+    /* Of the input: who takes its credits. Upstream, that of virtual channel v is credits[v << spread]. */
+    uint16_t *credits;
+    uint32_t credit_latency;
+    uint32_t feeder; /* output port upstream; node, when a terminal feeds it */
+    uint32_t router; /* upstream; GENERAL_NONE: a terminal */
+    uint8_t spread;
+    uint8_t grant;  /* output: an input port */
+    uint8_t accept; /* input: an output port */
+    uint8_t turn;   /* input: a virtual channel */
+};
+
+/* A router; behind it (SETS_ROWS * words each) its rows of inputs and of outputs, and what is beside the
+ * inputs: sets_switch.h. */
+struct sets_router {
+    struct general_router *known; /* what all engines keep of it */
+    struct general_output *out;   /* its ports */
+    struct sets_port *port;
+    struct sets_event *events; /* of the first port, of the router: [ring] */
+    struct sets_slot *slots;
+    uint64_t ports;
+    struct sets_word word[SETS_WORDS];
+    /* When `narrow`: outputs whose link passes something still in the cycle after the last evaluation, so
+     * that it can take no flit; those of them for which that may be so later, too; and the rows that wait for
+     * the first ones. */
+    uint64_t closed, longer, shut[SETS_WORDS];
 };
 
 struct general_sets {
@@ -58,32 +90,34 @@ struct general_sets {
     bool narrow;        /* some link takes a flit longer than a cycle */
     bool early_credits; /* rule 3 */
     bool wavefront_vcs;
-    bool urgent; /* classes of traffic go before each other */
+    bool urgent;     /* classes of traffic go before each other */
+    bool two_phases; /* the state of a packet changes on its way */
     enum pim_noc_allocator switch_allocator;
-    uint8_t next_row[64 * SETS_WORDS];
+    uint8_t next_row[SETS_ROWS * SETS_WORDS];
 
-    struct sets_word *word;   /* [router][words] */
-    uint64_t *closed;         /* [router]: outputs whose link may still pass a flit, when `narrow` */
-    uint64_t *to;             /* [port][words]: rows whose front leaves by the port */
-    struct noc_input *inputs; /* [port][row of it] */
-    struct noc_output *outputs;
-    uint32_t *allowed;         /* [port][row of it]: virtual channels that the front may take */
-    uint32_t *left_high;       /* the same: (flits left - 1) / 2^32 */
-    struct sets_port *port;    /* [port] */
-    struct sets_event *events; /* [ring][port] */
-    struct sets_slot *slots;   /* [ring][router] */
+    size_t router_bytes;
+    char *router;               /* [router] struct sets_router with its rows */
+    struct sets_port *port;     /* [port] */
+    struct sets_port *terminal; /* [node]: as the output of a port, to the router that it injects into */
+    struct sets_event *events;  /* [port][ring] */
+    struct sets_slot *slots;    /* [router][ring] */
 };
+
+static inline struct sets_router *pim_noc_sets_router(const struct general_sets *sets, uint32_t router)
+{
+    return (void *)(sets->router + router * sets->router_bytes);
+}
 
 static inline struct sets_event *pim_noc_sets_event(const struct general_sets *sets, uint64_t time,
                                                     uint32_t port)
 {
-    return sets->events + (time & (sets->ring - 1)) * sets->ports + port;
+    return sets->events + (size_t)port * sets->ring + (time & (sets->ring - 1));
 }
 
 static inline struct sets_slot *pim_noc_sets_slot(const struct general_sets *sets, uint64_t time,
                                                   uint32_t router)
 {
-    return sets->slots + (time & (sets->ring - 1)) * sets->routers + router;
+    return sets->slots + (size_t)router * sets->ring + (time & (sets->ring - 1));
 }
 
 /* `time` is less than SETS_RING_LIMIT, and so than the agenda's horizon, away. */
@@ -93,16 +127,17 @@ static PIM_ALWAYS_INLINE void pim_noc_sets_wake(struct noc_general *general, uin
     pim_noc_wake_in(&spoke, router);
 }
 
-/* A flit for input port `input` of the whole network, from `usable` on. */
-static PIM_ALWAYS_INLINE void pim_noc_sets_post(struct noc_general *general, uint32_t router, uint32_t input,
+/* A flit (virtual channel << 2 | GENERAL_HEAD | GENERAL_TAIL) that the port's reader can use from `usable`
+ * on. */
+static PIM_ALWAYS_INLINE void pim_noc_sets_post(struct noc_general *general, const struct sets_port *port,
                                                 uint64_t usable, uint32_t packet, uint32_t flit)
 {
-    const struct general_sets *sets = general->sets;
-    struct sets_event *event = pim_noc_sets_event(sets, usable, input);
+    uint64_t place = usable & (general->sets->ring - 1);
+    struct sets_event *event = &port->events[place];
     event->packet = packet;
-    event->flit = (uint16_t)flit;
-    pim_noc_sets_slot(sets, usable, router)->flits |= UINT64_C(1) << (input - general->routers[router].first);
-    pim_noc_sets_wake(general, router, usable);
+    event->flit = (port->reader_row << 2) + flit;
+    port->slots[place].flits |= port->reader;
+    pim_noc_sets_wake(general, port->next, usable);
 }
 
 /* sets_router.c: the function that evaluates the routers of a cycle. */

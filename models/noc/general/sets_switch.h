@@ -17,22 +17,26 @@ struct sets_rows {
     uint64_t words[SETS_WORDS];
 };
 
-/* A router in a cycle, and its parts of the arrays; constant. */
+/* What a configuration needs. In the functions of the usual ones it is a constant, so that the rest is left
+ * out. */
+struct sets_kind {
+    unsigned words, shift;
+    bool early, narrow, urgent, wavefront_vcs, two_phases;
+    enum pim_noc_allocator switch_allocator;
+};
+
+/* A router in a cycle, and its parts of the arrays; constant. Functions that are not inlined get copies, so
+ * that this one stays in registers. */
 struct sets_site {
+    struct sets_kind kind;
     struct pim_noc *noc;
     struct noc_general *general;
     const struct general_sets *sets;
-    struct general_router *router;
+    struct sets_router *router;
     struct general_output *out;
-    struct sets_word *word;
-    uint64_t *closed, *to;
-    struct noc_input *inputs;
-    struct noc_output *outputs;
-    uint32_t *allowed;
     struct sets_port *port;
     uint64_t cycle;
     uint32_t node; /* the router */
-    unsigned words, shift, ports;
 };
 
 /* What wins the switch, by output port. */
@@ -42,19 +46,49 @@ struct sets_winners {
     struct sets_rows ready;
 };
 
+/* By row, behind the router: the inputs, ... */
+static PIM_ALWAYS_INLINE struct noc_input *inputs_of(const struct sets_site *site)
+{
+    return (void *)(site->router + 1);
+}
+
+/* ... the outputs, ... */
+static PIM_ALWAYS_INLINE struct noc_output *outputs_of(const struct sets_site *site)
+{
+    return (void *)(inputs_of(site) + (size_t)SETS_ROWS * site->kind.words);
+}
+
+/* ... the virtual channels that the packet at the front may take, ... */
+static PIM_ALWAYS_INLINE uint32_t *allowed_of(const struct sets_site *site)
+{
+    return (void *)(outputs_of(site) + (size_t)SETS_ROWS * site->kind.words);
+}
+
+/* ... and (flits left - 1) / 2^32. */
+static PIM_ALWAYS_INLINE uint32_t *left_high_of(const struct sets_site *site)
+{
+    return allowed_of(site) + (size_t)SETS_ROWS * site->kind.words;
+}
+
 static PIM_ALWAYS_INLINE uint64_t bit_of(unsigned row)
 {
     return UINT64_C(1) << row % 64;
 }
 
+/* Index of the word that has the row. */
+static PIM_ALWAYS_INLINE unsigned place_of(const struct sets_site *site, unsigned row)
+{
+    return site->kind.words == 1 ? 0 : row / 64;
+}
+
 static PIM_ALWAYS_INLINE struct sets_word *word_of(const struct sets_site *site, unsigned row)
 {
-    return &site->word[site->words == 1 ? 0 : row / 64];
+    return &site->router->word[place_of(site, row)];
 }
 
 static PIM_ALWAYS_INLINE uint64_t *to_of(const struct sets_site *site, unsigned output, unsigned row)
 {
-    return &site->to[output * site->words + (site->words == 1 ? 0 : row / 64)];
+    return &site->port[output].to[place_of(site, row)];
 }
 
 /* Virtual channels of the port that begins with row `first`. */
@@ -66,9 +100,19 @@ static PIM_ALWAYS_INLINE uint32_t vcs_of(const struct sets_site *site, uint64_t 
 static PIM_ALWAYS_INLINE bool any_row(const struct sets_site *site, const struct sets_rows *rows)
 {
     uint64_t any = 0;
-    for (unsigned word = 0; word < site->words; word++)
+    for (unsigned word = 0; word < site->kind.words; word++)
         any |= rows->words[word];
     return any != 0;
+}
+
+static PIM_ALWAYS_INLINE bool several_rows(const struct sets_site *site, const struct sets_rows *rows)
+{
+    uint64_t several = 0, any = 0;
+    for (unsigned word = 0; word < site->kind.words; word++) {
+        several |= (rows->words[word] & (rows->words[word] - 1)) | (rows->words[word] ? any : 0);
+        any |= rows->words[word];
+    }
+    return several != 0;
 }
 
 /* Those of `rows` whose packets leave by `output`; returns whether there are any. */
@@ -76,71 +120,72 @@ static PIM_ALWAYS_INLINE bool rows_to(const struct sets_site *site, const struct
                                       unsigned output, struct sets_rows *members)
 {
     uint64_t any = 0;
-    for (unsigned word = 0; word < site->words; word++)
-        any |= members->words[word] = rows->words[word] & site->to[output * site->words + word];
+    for (unsigned word = 0; word < site->kind.words; word++)
+        any |= members->words[word] = rows->words[word] & site->port[output].to[word];
     return any != 0;
 }
 
-/* First member at or after `pointer`, else the lowest; the set is not empty. */
+/* The outputs by which the packets at the front of `rows` leave. */
+static PIM_ALWAYS_INLINE uint64_t wanted_by(const struct sets_site *site, const struct sets_rows *rows)
+{
+    uint64_t outputs = 0;
+    for (unsigned word = 0; word < site->kind.words; word++)
+        for (uint64_t set = rows->words[word]; set;) {
+            const struct noc_input *input = &inputs_of(site)[word * SETS_ROWS + pim_lowest_bit(set)];
+            unsigned output = (unsigned)input->output >> site->kind.shift;
+            outputs |= UINT64_C(1) << output;
+            set &= ~site->port[output].to[word];
+        }
+    return outputs;
+}
+
+/* First member at or after `pointer`, which may be one behind the last row, else the lowest; the set is not
+ * empty. */
 static PIM_ALWAYS_INLINE unsigned first_row_from(const struct sets_site *site, const struct sets_rows *rows,
                                                  unsigned pointer)
 {
-    if (site->words == 1)
-        return pim_noc_first_from(rows->words[0], pointer);
-    unsigned word = pointer / 64;
+    if (site->kind.words == 1)
+        return pim_noc_first_from(rows->words[0], pointer % 64);
+    unsigned word = pointer / 64 % site->kind.words;
     uint64_t set = rows->words[word] >> pointer % 64 << pointer % 64;
     while (!set) {
-        word = word + 1 == site->words ? 0 : word + 1;
+        word = word + 1 == site->kind.words ? 0 : word + 1;
         set = rows->words[word];
     }
     return word * 64 + pim_lowest_bit(set);
 }
 
-/* Takes the rows that want the output of the lowest of `rows` out of these; they go to `members` (may be
- * NULL). Returns whether there were any. */
-static PIM_ALWAYS_INLINE bool next_output(const struct sets_site *site, struct sets_rows *rows,
-                                          unsigned *output, struct sets_rows *members)
-{
-    struct sets_rows found;
-    if (!any_row(site, rows))
-        return false;
-    *output = (unsigned)site->inputs[first_row_from(site, rows, 0)].output >> site->shift;
-    (void)rows_to(site, rows, *output, &found);
-    for (unsigned word = 0; word < site->words; word++)
-        rows->words[word] &= ~found.words[word];
-    if (members)
-        *members = found;
-    return true;
-}
-
-/* The outputs whose links pass something still in `cycle`, so that they can take no flit. */
-static PIM_ALWAYS_INLINE uint64_t closed_in(const struct sets_site *site, uint64_t cycle)
+/* Those of `outputs` whose links pass something still in `cycle`, so that they can take no flit. */
+static PIM_ALWAYS_INLINE uint64_t closed_in(const struct sets_site *site, uint64_t outputs, uint64_t cycle)
 {
     uint64_t closed = 0;
-    for (uint64_t outputs = *site->closed; outputs; outputs &= outputs - 1) {
+    for (; outputs; outputs &= outputs - 1) {
         unsigned output = pim_lowest_bit(outputs);
         closed |= (uint64_t)!pim_noc_general_open(&site->out[output].busy, cycle) << output;
     }
     return closed;
 }
 
-/* Rows with a virtual channel downstream, a flit and a credit. */
+/* Rows that may ask for the switch: with a virtual channel downstream, a flit, a credit and an open link. */
 static PIM_ALWAYS_INLINE struct sets_rows ready_rows(const struct sets_site *site)
 {
     struct sets_rows ready = {{0}};
-    for (unsigned word = 0; word < site->words; word++)
-        ready.words[word] = site->word[word].active & site->word[word].filled & site->word[word].credited;
+    for (unsigned word = 0; word < site->kind.words; word++) {
+        const struct sets_word *sets = &site->router->word[word];
+        uint64_t shut = site->kind.narrow ? site->router->shut[word] : 0;
+        ready.words[word] = sets->active & sets->filled & sets->credited & ~shut;
+    }
     return ready;
 }
 
 /* Leaves those of `rows`, of which there are some, whose packets are of the most urgent class. Returns it. */
-static PIM_NOINLINE unsigned keep_urgent(const struct sets_site *site, struct sets_rows *rows)
+static PIM_NOINLINE unsigned keep_urgent(struct sets_site site, struct sets_rows *rows)
 {
     unsigned most = PIM_NOC_CLASS_LIMIT;
-    for (unsigned word = 0; word < site->words; word++) {
+    for (unsigned word = 0; word < site.kind.words; word++) {
         uint64_t kept = 0;
         for (uint64_t set = rows->words[word]; set; set &= set - 1) {
-            unsigned class = site->inputs[word * 64 + pim_lowest_bit(set)].x;
+            unsigned class = inputs_of(&site)[word * 64 + pim_lowest_bit(set)].x;
             kept = class < most ? 0 : kept;
             for (unsigned before = 0; class < most && before < word; before++)
                 rows->words[before] = 0;
@@ -166,18 +211,19 @@ static inline uint64_t most_urgent(uint64_t outputs, const uint8_t class[SETS_PO
     return kept;
 }
 
-/* Output-first, and islip. */
+/* Output-first, and islip, for the outputs in `winners`. */
 static PIM_ALWAYS_INLINE void match_outputs_first(const struct sets_site *site, struct sets_winners *winners)
 {
     uint64_t offered = 0, several = 0; /* inputs */
-    struct sets_rows ready = winners->ready, members;
+    struct sets_rows members;
     uint8_t class[SETS_PORTS];
-    for (unsigned output; next_output(site, &ready, &output, &members);) {
-        if (PIM_UNLIKELY(site->sets->urgent))
-            class[output] = (uint8_t)keep_urgent(site, &members);
-        unsigned pointer = (unsigned)site->port[output].grant << site->shift;
-        unsigned input = first_row_from(site, &members, pointer) >> site->shift;
-        winners->outputs |= UINT64_C(1) << output;
+    for (uint64_t outputs = winners->outputs; outputs; outputs &= outputs - 1) {
+        unsigned output = pim_lowest_bit(outputs);
+        (void)rows_to(site, &winners->ready, output, &members);
+        if (site->kind.urgent)
+            class[output] = (uint8_t)keep_urgent(*site, &members);
+        unsigned pointer = (unsigned)site->port[output].grant << site->kind.shift;
+        unsigned input = first_row_from(site, &members, pointer) >> site->kind.shift;
         winners->input[output] = (uint8_t)input;
         several |= offered & UINT64_C(1) << input;
         offered |= UINT64_C(1) << input;
@@ -187,43 +233,50 @@ static PIM_ALWAYS_INLINE void match_outputs_first(const struct sets_site *site, 
         uint64_t offers = 0;
         for (uint64_t outputs = winners->outputs; outputs; outputs &= outputs - 1)
             offers |= (uint64_t)(winners->input[pim_lowest_bit(outputs)] == input) << pim_lowest_bit(outputs);
-        uint64_t best = PIM_UNLIKELY(site->sets->urgent) ? most_urgent(offers, class) : offers;
-        unsigned accepted = pim_noc_first_from(best, site->port[input].accept);
+        uint64_t best = site->kind.urgent ? most_urgent(offers, class) : offers;
+        unsigned accepted = pim_noc_first_from(best, site->port[input].accept % 64);
         winners->outputs &= ~offers | UINT64_C(1) << accepted;
     }
 }
 
-/* By input port: the outputs that it asks for. Returns the inputs that ask. */
-static inline uint64_t collect_wishes(const struct sets_site *site, const struct sets_winners *winners,
-                                      uint64_t wishes[SETS_PORTS])
+/* The input ports of the rows that want `output`. */
+static PIM_ALWAYS_INLINE uint64_t askers(const struct sets_site *site, const struct sets_rows *ready,
+                                         unsigned output)
 {
-    uint64_t asking = 0;
-    struct sets_rows ready = winners->ready, members;
-    for (unsigned output; next_output(site, &ready, &output, &members);)
-        for (unsigned word = 0; word < site->words; word++)
-            for (uint64_t set = members.words[word]; set;) {
-                unsigned input = (word * 64 + pim_lowest_bit(set)) >> site->shift;
-                set &= ~((uint64_t)site->general->all << (input << site->shift) % 64);
-                wishes[input] = (asking >> input & 1 ? wishes[input] : 0) | UINT64_C(1) << output;
-                asking |= UINT64_C(1) << input;
-            }
-    return asking;
+    uint64_t inputs = 0;
+    struct sets_rows members;
+    (void)rows_to(site, ready, output, &members);
+    for (unsigned word = 0; word < site->kind.words; word++)
+        for (uint64_t set = members.words[word]; set;) {
+            unsigned input = (word * 64 + pim_lowest_bit(set)) >> site->kind.shift;
+            set &= ~((uint64_t)site->general->all << (input << site->kind.shift) % 64);
+            inputs |= UINT64_C(1) << input;
+        }
+    return inputs;
 }
 
-/* Every input picks an output, then every output one of the inputs that picked it. */
+/* Every input picks an output of those in `winners`, then every output one of the inputs that picked it. */
 static inline void match_inputs_first(const struct sets_site *site, struct sets_winners *winners)
 {
-    uint64_t wishes[SETS_PORTS], pickers[SETS_PORTS];
-    for (uint64_t asking = collect_wishes(site, winners, wishes); asking; asking &= asking - 1) {
+    uint64_t wishes[SETS_PORTS], pickers[SETS_PORTS], asking = 0;
+    for (uint64_t outputs = winners->outputs; outputs; outputs &= outputs - 1)
+        for (uint64_t inputs = askers(site, &winners->ready, pim_lowest_bit(outputs)); inputs;
+             inputs &= inputs - 1) {
+            unsigned input = pim_lowest_bit(inputs);
+            wishes[input] = (asking >> input & 1 ? wishes[input] : 0) | (outputs & -outputs);
+            asking |= UINT64_C(1) << input;
+        }
+    winners->outputs = 0;
+    for (; asking; asking &= asking - 1) {
         unsigned input = pim_lowest_bit(asking);
-        unsigned output = pim_noc_first_from(wishes[input], site->port[input].accept);
+        unsigned output = pim_noc_first_from(wishes[input], site->port[input].accept % 64);
         uint64_t bit = UINT64_C(1) << output;
         pickers[output] = (winners->outputs & bit ? pickers[output] : 0) | UINT64_C(1) << input;
         winners->outputs |= bit;
     }
     for (uint64_t outputs = winners->outputs; outputs; outputs &= outputs - 1) {
         unsigned output = pim_lowest_bit(outputs);
-        winners->input[output] = (uint8_t)pim_noc_first_from(pickers[output], site->port[output].grant);
+        winners->input[output] = (uint8_t)pim_noc_first_from(pickers[output], site->port[output].grant % 64);
     }
 }
 
@@ -253,57 +306,54 @@ static inline void move_diagonal(enum pim_noc_allocator allocator, uint16_t *dia
     *diagonal = (uint16_t)wrap(*diagonal + (follows ? wrap(first + 1, size) : wrap(1, size)), size);
 }
 
-static inline void match_wavefront(const struct sets_site *site, struct sets_winners *winners)
+/* Diagonal after diagonal, for the outputs in `winners`. */
+static PIM_ALWAYS_INLINE void match_wavefront(const struct sets_site *site, struct sets_winners *winners)
 {
-    uint64_t wishes[SETS_PORTS], asking = collect_wishes(site, winners, wishes);
-    unsigned first = site->ports, pointer = site->router->switch_diagonal;
-    if (!asking)
+    uint64_t on[SETS_PORTS], present = 0, free = 0; /* inputs by diagonal; diagonals; inputs */
+    uint16_t *diagonal = &site->router->known->switch_diagonal;
+    unsigned size = (unsigned)site->router->ports, pointer = *diagonal;
+    if (!several_rows(site, &winners->ready)) {
+        unsigned input = first_row_from(site, &winners->ready, 0) >> site->kind.shift;
+        unsigned output = pim_lowest_bit(winners->outputs);
+        winners->input[output] = (uint8_t)input;
+        move_diagonal(site->sets->switch_allocator, diagonal, diagonals(input, output, pointer, size), size);
         return;
-    while (asking) {
-        unsigned nearest = site->ports, chosen = 0, chosen_output = 0;
-        for (uint64_t inputs = asking; inputs; inputs &= inputs - 1) {
-            unsigned input = pim_lowest_bit(inputs);
-            uint64_t open = wishes[input] & ~winners->outputs;
-            if (!open) {
-                asking &= ~(UINT64_C(1) << input);
-                continue;
-            }
-            unsigned output = pim_noc_first_from(open, opposite(input, pointer, site->ports));
-            unsigned distance = diagonals(input, output, pointer, site->ports);
-            if (distance < nearest) {
-                nearest = distance;
-                chosen = input;
-                chosen_output = output;
-            }
-        }
-        if (nearest == site->ports)
-            break;
-        first = nearest < first ? nearest : first;
-        asking &= ~(UINT64_C(1) << chosen);
-        winners->outputs |= UINT64_C(1) << chosen_output;
-        winners->input[chosen_output] = (uint8_t)chosen;
     }
-    move_diagonal(site->sets->switch_allocator, &site->router->switch_diagonal, first, site->ports);
+    for (uint64_t outputs = winners->outputs; outputs; outputs &= outputs - 1) {
+        unsigned output = pim_lowest_bit(outputs);
+        for (uint64_t inputs = askers(site, &winners->ready, output); inputs; inputs &= inputs - 1) {
+            unsigned input = pim_lowest_bit(inputs), distance = diagonals(input, output, pointer, size);
+            on[distance] = (present >> distance & 1 ? on[distance] : 0) | (inputs & -inputs);
+            present |= UINT64_C(1) << distance;
+            free |= inputs & -inputs;
+        }
+    }
+    move_diagonal(site->sets->switch_allocator, diagonal, pim_lowest_bit(present), size);
+    uint64_t open = winners->outputs;
+    for (winners->outputs = 0; present; present &= present - 1) {
+        unsigned distance = pim_lowest_bit(present), from = wrap(pointer + distance, size);
+        for (uint64_t inputs = on[distance] & free; inputs; inputs &= inputs - 1) {
+            unsigned input = pim_lowest_bit(inputs), output = opposite(input, from, size);
+            if (!(open >> output & 1))
+                continue;
+            open &= ~(UINT64_C(1) << output);
+            free &= ~(inputs & -inputs);
+            winners->outputs |= UINT64_C(1) << output;
+            winners->input[output] = (uint8_t)input;
+        }
+    }
 }
 
 static PIM_ALWAYS_INLINE void allocate_switch(const struct sets_site *site, struct sets_winners *winners)
 {
-    struct sets_rows members;
-    winners->outputs = 0;
     winners->ready = ready_rows(site);
-    for (uint64_t closed = *site->closed; closed; closed &= closed - 1) {
-        (void)rows_to(site, &winners->ready, pim_lowest_bit(closed), &members);
-        for (unsigned word = 0; word < site->words; word++)
-            winners->ready.words[word] &= ~members.words[word];
-    }
-    if (!any_row(site, &winners->ready))
-        return;
-    if (site->sets->switch_allocator == PIM_NOC_SEPARABLE_INPUT_FIRST)
+    winners->outputs = wanted_by(site, &winners->ready);
+    if (site->kind.switch_allocator == PIM_NOC_SEPARABLE_INPUT_FIRST)
         match_inputs_first(site, winners);
-    else if (pim_noc_general_is_wavefront(site->sets->switch_allocator))
-        match_wavefront(site, winners);
-    else
+    else if (!pim_noc_general_is_wavefront(site->kind.switch_allocator))
         match_outputs_first(site, winners);
+    else if (winners->outputs)
+        match_wavefront(site, winners);
 }
 
 /* The row that wins `output`: of those of its input that want it, the first one at or after the input's
@@ -311,21 +361,20 @@ static PIM_ALWAYS_INLINE void allocate_switch(const struct sets_site *site, stru
 static PIM_ALWAYS_INLINE unsigned winner(const struct sets_site *site, const struct sets_winners *winners,
                                          unsigned output)
 {
-    unsigned input = winners->input[output], first = input << site->shift;
-    unsigned word = site->words == 1 ? 0 : first / 64;
-    uint64_t ready = winners->ready.words[word] & *to_of(site, output, first);
+    unsigned input = winners->input[output], first = input << site->kind.shift;
+    uint64_t ready = winners->ready.words[place_of(site, first)] & *to_of(site, output, first);
     struct sets_port *port = &site->port[input];
-    if (PIM_UNLIKELY(site->sets->urgent)) {
+    if (site->kind.urgent) {
         struct sets_rows rows = {{0}};
-        rows.words[word] = ready & (uint64_t)site->general->all << first % 64;
-        (void)keep_urgent(site, &rows);
-        ready = rows.words[word];
+        rows.words[place_of(site, first)] = ready & (uint64_t)site->general->all << first % 64;
+        (void)keep_urgent(*site, &rows);
+        ready = rows.words[place_of(site, first)];
     }
     unsigned vc = pim_noc_first_from(vcs_of(site, ready, first), port->turn);
-    port->turn = (uint8_t)(vc + 1 == site->general->vcs ? 0 : vc + 1);
-    if (!pim_noc_general_is_wavefront(site->sets->switch_allocator)) {
-        port->accept = (uint8_t)(output + 1 == site->ports ? 0 : output + 1);
-        site->port[output].grant = (uint8_t)(input + 1 == site->ports ? 0 : input + 1);
+    port->turn = (uint8_t)(vc + 1);
+    if (!pim_noc_general_is_wavefront(site->kind.switch_allocator)) {
+        port->accept = (uint8_t)(output + 1);
+        site->port[output].grant = (uint8_t)(input + 1);
     }
     return first + vc;
 }
@@ -336,8 +385,8 @@ static PIM_ALWAYS_INLINE unsigned winner(const struct sets_site *site, const str
 static PIM_ALWAYS_INLINE void take_channel(const struct sets_site *site, unsigned row, unsigned output)
 {
     struct sets_word *word = word_of(site, row), *outputs = word_of(site, output);
-    site->inputs[row].output = (uint8_t)output;
-    site->outputs[output].owner = (uint8_t)row;
+    inputs_of(site)[row].output = (uint8_t)output;
+    outputs_of(site)[output].owner = (uint8_t)row;
     outputs->free &= ~bit_of(output);
     word->bidding &= ~bit_of(row);
     word->active |= bit_of(row);
@@ -345,42 +394,41 @@ static PIM_ALWAYS_INLINE void take_channel(const struct sets_site *site, unsigne
 }
 
 /* Several heads ask for virtual channels of one output port. */
-static PIM_NOINLINE void match_heads(const struct sets_site *site, struct noc_heads heads,
-                                     const struct sets_rows *rows)
+static PIM_NOINLINE void match_heads(struct sets_site site, struct noc_heads heads, struct sets_rows rows)
 {
-    uint8_t asking[64 * SETS_WORDS];
+    uint8_t asking[SETS_ROWS * SETS_WORDS];
     struct noc_match matches[PIM_NOC_VC_LIMIT];
     unsigned count = 0;
-    for (unsigned word = 0; word < site->words; word++)
-        for (uint64_t set = rows->words[word]; set; set &= set - 1) {
+    for (unsigned word = 0; word < site.kind.words; word++)
+        for (uint64_t set = rows.words[word]; set; set &= set - 1) {
             asking[count] = (uint8_t)(word * 64 + pim_lowest_bit(set));
-            count += (site->allowed[asking[count]] & heads.free) != 0;
+            count += (heads.allowed[asking[count]] & heads.free) != 0;
         }
     if (count == 0)
         return;
-    count = pim_noc_match_heads(&site->noc->configuration, heads, asking, count, matches);
+    count = pim_noc_match_heads(&site.noc->configuration, heads, asking, count, matches);
     for (unsigned i = 0; i < count; i++)
-        take_channel(site, matches[i].row, matches[i].output);
+        take_channel(&site, matches[i].row, matches[i].output);
 }
 
 /* The wavefront over all rows and columns of the router, which have no gaps between ports. */
-static PIM_NOINLINE void wave_of_heads(const struct sets_site *site, struct sets_rows rows)
+static PIM_NOINLINE void wave_of_heads(struct sets_site site, struct sets_rows rows)
 {
-    unsigned vcs = site->general->vcs, size = site->ports * vcs, pointer = site->router->vc_diagonal;
-    unsigned first = size;
-    bool asked = false;
-    for (;;) {
+    unsigned vcs = site.general->vcs, size = (unsigned)site.router->ports * vcs,
+             pointer = site.router->known->vc_diagonal;
+    unsigned shift = site.kind.shift, first = size;
+    while (any_row(&site, &rows)) {
         unsigned nearest = size, chosen = 0, chosen_output = 0;
-        for (unsigned word = 0; word < site->words; word++)
+        for (unsigned word = 0; word < site.kind.words; word++)
             for (uint64_t set = rows.words[word]; set; set &= set - 1) {
                 unsigned row = word * 64 + pim_lowest_bit(set);
-                unsigned port = (unsigned)site->inputs[row].output >> site->shift,
-                         begin = port << site->shift;
-                uint32_t open = vcs_of(site, word_of(site, begin)->free, begin) & site->allowed[row];
-                if (!open)
+                unsigned port = (unsigned)inputs_of(&site)[row].output >> shift, begin = port << shift;
+                uint32_t open = vcs_of(&site, word_of(&site, begin)->free, begin) & allowed_of(&site)[row];
+                if (!open) { /* nor will there be later */
+                    rows.words[word] &= ~bit_of(row);
                     continue;
-                asked = true;
-                unsigned input = (row >> site->shift) * vcs + (row & ((1U << site->shift) - 1));
+                }
+                unsigned input = (row >> shift) * vcs + (row & ((1U << shift) - 1));
                 unsigned from = opposite(input, pointer, size) - port * vcs; /* wraps when it is before */
                 unsigned vc = pim_noc_first_from(open, from < vcs ? from : 0);
                 unsigned distance = diagonals(input, port * vcs + vc, pointer, size);
@@ -393,44 +441,53 @@ static PIM_NOINLINE void wave_of_heads(const struct sets_site *site, struct sets
         if (nearest == size)
             break;
         first = nearest < first ? nearest : first;
-        take_channel(site, chosen, chosen_output);
+        take_channel(&site, chosen, chosen_output);
         rows.words[chosen / 64] &= ~bit_of(chosen);
     }
-    if (asked)
-        move_diagonal(site->noc->configuration.vc_allocator, &site->router->vc_diagonal, first, size);
+    if (first < size)
+        move_diagonal(site.noc->configuration.vc_allocator, &site.router->known->vc_diagonal, first, size);
 }
 
-static PIM_ALWAYS_INLINE bool only_one(const struct sets_site *site, const struct sets_rows *rows)
+/* Takes the rows that want the output of the lowest of `rows`, of which there are some, out of these; they go
+ * to `members`. Returns the output. */
+static PIM_ALWAYS_INLINE unsigned next_output(const struct sets_site *site, struct sets_rows *rows,
+                                              struct sets_rows *members)
 {
-    uint64_t several = 0, any = 0;
-    for (unsigned word = 0; word < site->words; word++) {
-        several |= (rows->words[word] & (rows->words[word] - 1)) | (rows->words[word] ? any : 0);
-        any |= rows->words[word];
-    }
-    return several == 0;
+    unsigned lowest = first_row_from(site, rows, 0);
+    unsigned output = (unsigned)inputs_of(site)[lowest].output >> site->kind.shift;
+    (void)rows_to(site, rows, output, members);
+    for (unsigned word = 0; word < site->kind.words; word++)
+        rows->words[word] &= ~members->words[word];
+    return output;
 }
 
 /* VC allocation. Each output port is on its own, since a head asks for one port only. */
 static PIM_ALWAYS_INLINE void allocate_channels(const struct sets_site *site)
 {
     struct sets_rows bidding, rows = {{0}};
-    for (unsigned word = 0; word < site->words; word++)
-        bidding.words[word] = site->word[word].bidding;
-    if (PIM_UNLIKELY(site->sets->wavefront_vcs) && any_row(site, &bidding)) {
-        wave_of_heads(site, bidding);
+    for (unsigned word = 0; word < site->kind.words; word++)
+        bidding.words[word] = site->router->word[word].bidding;
+    if (site->kind.wavefront_vcs) {
+        if (any_row(site, &bidding))
+            wave_of_heads(*site, bidding);
         return;
     }
-    for (unsigned output; next_output(site, &bidding, &output, &rows);) {
-        unsigned begin = output << site->shift;
+    while (any_row(site, &bidding)) {
+        unsigned output = next_output(site, &bidding, &rows), begin = output << site->kind.shift;
         uint32_t free = vcs_of(site, word_of(site, begin)->free, begin);
-        struct noc_heads heads = {site->inputs, site->outputs, site->sets->next_row, site->allowed, output,
-                                  site->shift,  free};
-        if (!only_one(site, &rows)) {
-            match_heads(site, heads, &rows);
+        struct noc_heads heads = {inputs_of(site),
+                                  outputs_of(site),
+                                  site->sets->next_row,
+                                  allowed_of(site),
+                                  output,
+                                  site->kind.shift,
+                                  free};
+        if (several_rows(site, &rows)) {
+            match_heads(*site, heads, rows);
             continue;
         }
         unsigned row = first_row_from(site, &rows, 0);
-        heads.free &= site->allowed[row];
+        heads.free &= heads.allowed[row];
         if (heads.free)
             take_channel(site, row, pim_noc_match_head(&heads, row).output);
     }

@@ -75,10 +75,10 @@ static void inject_flit(struct pim_noc *noc, uint32_t node, struct general_sourc
     if (--general->terminal_credits[(size_t)node * general->vcs + source->vc] == 0)
         terminal->nonfull &= ~bit;
     uint64_t usable = pim_noc_general_hold(&general->terminal_rate, &terminal->busy, cycle) + NOC_INJECTION;
-    uint32_t router = general->router_of[input];
     if (general->sets) {
-        pim_noc_sets_post(general, router, input, usable, index, value);
+        pim_noc_sets_post(general, &general->sets->terminal[node], usable, index, value);
     } else {
+        uint32_t router = general->router_of[input];
         pim_noc_general_push(general, &general->inputs[input].arriving, usable, index, value);
         if (general->stamped)
             general->event_stamps[general->inputs[input].arriving.last] = cycle;
@@ -102,7 +102,7 @@ static bool can_inject(const struct pim_noc *noc, const struct general_terminal 
     return source->queue_front != NOC_NO_PACKET && open_channels(noc, terminal, source);
 }
 
-void pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle)
+bool pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 {
     struct noc_general *general = noc->general;
     struct general_terminal *terminal = &general->terminals[node];
@@ -120,16 +120,17 @@ void pim_noc_general_inject(struct pim_noc *noc, uint32_t node, uint64_t cycle)
         class = class + 1 == general->queues ? 0 : class + 1;
     }
     bool ready = false, waiting = false;
-    for (unsigned i = 0; i < general->queues; i++) {
-        ready |= can_inject(noc, terminal, &sources[i]);
-        waiting |= sources[i].current != NOC_NO_PACKET || sources[i].queue_front != NOC_NO_PACKET;
+    for (unsigned i = 0; i < general->queues && !ready; i++) {
+        ready = can_inject(noc, terminal, &sources[class]);
+        waiting |= sources[class].current != NOC_NO_PACKET || sources[class].queue_front != NOC_NO_PACKET;
+        class = class + 1 == general->queues ? 0 : class + 1;
     }
     terminal->starving = waiting && !ready;
-    uint64_t next = UINT64_MAX;
+    if (ready && pim_noc_general_open(&terminal->busy, cycle + 1))
+        return true;
     if (ready)
-        next = pim_noc_general_open(&terminal->busy, cycle + 1) ? cycle + 1 : terminal->busy.cycle;
+        pim_noc_wake(&general->terminal_wheel, node, terminal->busy.cycle, cycle);
     else if (waiting && terminal->credits.first != GENERAL_NONE)
-        next = general->events[terminal->credits.first].time;
-    if (next != UINT64_MAX)
-        pim_noc_wake(&general->terminal_wheel, node, next, cycle);
+        pim_noc_wake(&general->terminal_wheel, node, general->events[terminal->credits.first].time, cycle);
+    return false;
 }
