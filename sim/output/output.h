@@ -34,8 +34,9 @@ FILE *pim_output_file(const struct pim_output *output);
 /* The name for messages: the path as given, or "standard output". */
 const char *pim_output_name(const struct pim_output *output);
 
-/* Flushes and checks every write since the open; nothing can be written any more. The file is not in its place yet: of
- * several that belong together all are finished before the first is committed. Abandon what failed. */
+/* Flushes and checks every write since the open; nothing can be written any more. The file is not in its
+ * place yet: of several that belong together all are finished before the first is committed. Abandon what
+ * failed. */
 enum pim_status pim_output_finish(struct pim_output *output, struct pim_error *error);
 
 /* Finishes the output if that was not done, puts the file in its place. Frees `output` in every case; after
