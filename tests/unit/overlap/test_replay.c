@@ -14,8 +14,8 @@ static const struct replay small[] = {
 
 START_TEST(of_every_objective)
 {
-    struct replay replay = small[_i / PIM_OBJECTIVES];
-    replay.objective = (unsigned)_i % PIM_OBJECTIVES;
+    struct replay replay = small[PIM_CASE(_i) / (int)PIM_OBJECTIVES];
+    replay.objective = (unsigned)PIM_CASE(_i) % PIM_OBJECTIVES;
     check_replay(&replay);
 }
 END_TEST
@@ -55,7 +55,7 @@ Suite *replay_suite(void)
     Suite *suite = suite_create("replay");
     TCase *tests = tcase_create("replay");
     tcase_add_loop_test(tests, of_every_objective, 0,
-                        (int)(sizeof small / sizeof small[0]) * (int)PIM_OBJECTIVES);
+                        PIM_CASES(sizeof small / sizeof small[0] * PIM_OBJECTIVES));
     tcase_add_test(tests, of_commands);
     tcase_add_loop_test(tests, units_do_not_wait_in_a_circle, 0, 4);
     suite_add_tcase(suite, tests);
