@@ -6,7 +6,6 @@
 #include "mappers/allspark/interaction/interaction.h"
 #include "mappers/allspark/interaction/border.h"
 #include "mappers/allspark/interaction/neighbours.h"
-#include "mappers/allspark/redistribution/direct.h"
 #include "mappers/allspark/redistribution/redistribute.h"
 #include "sim/integer.h"
 
@@ -85,8 +84,7 @@ void pim_interaction_settle(struct pim_emitter *emitter, struct pim_interaction 
 {
     enum { TURNS = 4 }; /* two there, two back */
     const struct pim_allspark_stage *stage = emitter->stage, *partner = &emitter->plan->stage[stage->partner];
-    if (!interaction->exists || emitter->plan->exchange == PIM_ALLSPARK_GATHER ||
-        stage->partner < emitter->index || emitter->status != PIM_OK)
+    if (!interaction->exists || stage->partner < emitter->index || emitter->status != PIM_OK)
         return;
     struct pim_emitter alone = *emitter; /* adds nothing up */
     alone.writer = NULL;
@@ -94,7 +92,7 @@ void pim_interaction_settle(struct pim_emitter *emitter, struct pim_interaction 
     bool made = time != NULL;
     for (unsigned turn = 0; turn < TURNS && made && alone.status == PIM_OK; turn++) {
         add_block(&alone, turn % 2 == 0 ? stage : partner, time);
-        made = pim_direct_estimate_from(&emitter->plan->hardware, &interaction->exchange[turn % 2], time);
+        made = pim_exchange_estimate_from(&emitter->plan->hardware, &interaction->exchange[turn % 2], time);
     }
     free(time);
     emitter->status = made ? alone.status : pim_exchange_no_memory(emitter->error);

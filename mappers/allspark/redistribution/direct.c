@@ -1,9 +1,5 @@
-/* From node to node: moves between two regions are one message, and the messages are timed one by one. */
+/* From node to node: moves between two regions are one message. */
 #include "mappers/allspark/redistribution/direct.h"
-#include "mappers/allspark/redistribution/timing.h"
-#include "sim/integer.h"
-
-#include <stdlib.h>
 
 enum { PACK, SEND, UNPACK, STEPS };
 
@@ -54,67 +50,4 @@ bool pim_direct_make(struct pim_exchange *exchange)
         transport->tags = message + 1;
     }
     return pim_transport_end(transport);
-}
-
-/* --- estimate --- */
-
-/* Copies of each unit on one side of the network, with the access that begins them. Loads and stores take
-   turns at the port, so each opens its row anew, and the port turns meanwhile. */
-static uint64_t *list_copies(const struct pim_estimate_hardware *hardware,
-                             const struct pim_exchange *exchange, uint32_t step)
-{
-    uint64_t *cycles = calloc((size_t)exchange->units + 1, sizeof *cycles);
-    for (uint32_t unit = 0; cycles && unit < exchange->units; unit++) {
-        const struct pim_transport_cost cost =
-            pim_transport_copies(hardware, &exchange->transport, unit, step);
-        cycles[unit] = cost.cycles + (cost.cycles > 0 ? pim_estimate_access(hardware) : 0);
-    }
-    return cycles;
-}
-
-static struct pim_transfer *list_transfers(const struct pim_exchange *exchange)
-{
-    const struct pim_transport *transport = &exchange->transport;
-    struct pim_transfer *transfers = calloc((size_t)transport->message_count + 1, sizeof *transfers);
-    for (uint32_t i = 0; transfers && i < transport->message_count; i++) {
-        const struct pim_transport_message *message = &transport->messages[i];
-        transfers[i] = (struct pim_transfer){message->from_unit, message->to_unit, message->bytes};
-    }
-    return transfers;
-}
-
-bool pim_direct_estimate_from(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange,
-                              uint64_t *time)
-{
-    struct pim_transfer *transfers = list_transfers(exchange);
-    uint64_t *start = calloc((size_t)exchange->units + 1, sizeof *start), begin = 0, end = 0, copies = 0;
-    bool made = transfers && start;
-    for (uint32_t unit = 0; made && unit < exchange->units; unit++) {
-        begin = pim_larger(begin, time[unit]);
-        start[unit] = time[unit] + exchange->packing[unit];
-    }
-    made = made && pim_exchange_time(hardware, transfers, exchange->transport.message_count, start, time);
-    for (uint32_t unit = 0; made && unit < exchange->units; unit++) {
-        time[unit] += exchange->unpacking[unit];
-        if (time[unit] <= end)
-            continue;
-        end = time[unit];
-        copies = exchange->packing[unit] + exchange->unpacking[unit];
-    }
-    exchange->estimate[PIM_ESTIMATE_MEMORY] = pim_smaller(copies, end - begin);
-    exchange->estimate[PIM_ESTIMATE_TRANSFER] = end - begin - exchange->estimate[PIM_ESTIMATE_MEMORY];
-    free(transfers);
-    free(start);
-    return made;
-}
-
-bool pim_direct_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange)
-{
-    uint64_t *time = calloc((size_t)exchange->units + 1, sizeof *time);
-    exchange->packing = list_copies(hardware, exchange, PACK);
-    exchange->unpacking = list_copies(hardware, exchange, UNPACK);
-    bool made = time && exchange->packing && exchange->unpacking &&
-                pim_direct_estimate_from(hardware, exchange, time);
-    free(time);
-    return made;
 }

@@ -108,8 +108,6 @@ void pim_exchange_terminate(struct pim_exchange *exchange)
     free(exchange->first_producer);
     free(exchange->region);
     free(exchange->moves);
-    free(exchange->packing);
-    free(exchange->unpacking);
     pim_transport_terminate(&exchange->transport);
     *exchange = (struct pim_exchange){0};
 }

@@ -50,7 +50,6 @@ struct pim_exchange {
     struct pim_move *moves; /* in their order once there is a program */
     struct pim_transport transport;
     uint64_t end; /* first address behind the staging of the top-left nodes, on any node; 0: none have any */
-    uint64_t *packing, *unpacking; /* cycles of the copies of each unit; NULL: it goes over top-left nodes */
     uint64_t estimate[PIM_ESTIMATE_PARTS];
 };
 

@@ -56,7 +56,7 @@ enum pim_status pim_exchange_direct(const struct pim_allspark_plan *plan, struct
                                     struct pim_error *error)
 {
     bool made =
-        sort_moves(exchange) && pim_direct_make(exchange) && pim_direct_estimate(&plan->hardware, exchange);
+        sort_moves(exchange) && pim_direct_make(exchange) && pim_exchange_estimate(&plan->hardware, exchange);
     return made ? PIM_OK : pim_exchange_no_memory(error);
 }
 
@@ -65,7 +65,11 @@ enum pim_status pim_exchange_program(const struct pim_allspark_plan *plan, struc
 {
     if (plan->exchange != PIM_ALLSPARK_GATHER)
         return pim_exchange_direct(plan, exchange, error);
-    return sort_moves(exchange) ? pim_relay_make(plan, exchange, room, error) : pim_exchange_no_memory(error);
+    if (!sort_moves(exchange))
+        return pim_exchange_no_memory(error);
+    if (pim_relay_make(plan, exchange, room, error) != PIM_OK)
+        return error->status;
+    return pim_exchange_estimate(&plan->hardware, exchange) ? PIM_OK : pim_exchange_no_memory(error);
 }
 
 void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exchange *exchange,

@@ -378,7 +378,7 @@ static bool begin(const struct pim_allspark_plan *plan, struct work *work, uint6
     return pim_pieces_cut(exchange, pim_larger(1, (work->limit - work->room) / SPLIT), &work->cut);
 }
 
-static bool finish(const struct pim_allspark_plan *plan, struct work *work)
+static bool finish(struct work *work)
 {
     struct pim_transport *transport = &work->exchange->transport;
     *transport = (struct pim_transport){.units = work->exchange->units, .steps = 3 * work->rounds + 2};
@@ -387,7 +387,7 @@ static bool finish(const struct pim_allspark_plan *plan, struct work *work)
     if (!add_local(work) || !relay_pieces(work))
         return false;
     pim_transport_sort(transport);
-    return pim_transport_end(transport) && pim_relay_estimate(&plan->hardware, work->exchange);
+    return pim_transport_end(transport);
 }
 
 enum pim_status pim_relay_make(const struct pim_allspark_plan *plan, struct pim_exchange *exchange,
@@ -401,7 +401,7 @@ enum pim_status pim_relay_make(const struct pim_allspark_plan *plan, struct pim_
         while (work.cut.count > 0 && work.cut.piece[work.cut.count - 1].needs == 0)
             work.cut.count--;
         status = deal_rounds(&work, error);
-        made = status != PIM_OK || finish(plan, &work);
+        made = status != PIM_OK || finish(&work);
     }
     pim_pieces_terminate(&work.cut);
     free(work.rank);

@@ -20,14 +20,10 @@
 
 #include "mappers/allspark/redistribution/exchange.h"
 
-/* Fills program, end and estimate of an exchange whose moves have their order; the memory of the nodes is
+/* Fills program and end of an exchange whose moves have their order; the memory of the nodes is
    free from `room` on, but for the staging of the exchange. PIM_BAD_INPUT: not even one piece at a time has
    room. PIM_NO_MEMORY. */
 enum pim_status pim_relay_make(const struct pim_allspark_plan *plan, struct pim_exchange *exchange,
                                uint64_t room, struct pim_error *error);
-
-/* Part of it (relay_estimate.c): the estimate of a finished program. Steps follow each other, each takes as
-   long as the unit that has most to do. False when memory is out. */
-bool pim_relay_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange);
 
 #endif

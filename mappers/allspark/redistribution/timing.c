@@ -45,7 +45,7 @@ struct course {
 
 struct timing {
     const struct pim_estimate_hardware *hardware;
-    const struct pim_transfer *transfer;
+    const struct pim_transport_message *transfer;
     uint32_t units;
     uint32_t open, granted, held; /* most receives of a unit, packets of a transfer, packets of a sender */
     uint32_t window;              /* most of a list from the oldest on that are known to a unit */
@@ -133,9 +133,10 @@ static uint32_t routers(const struct timing *timing, uint32_t from, uint32_t to)
 /* A packet of one flit, which takes no time of the links. */
 static void signal_sender(struct timing *timing, uint32_t transfer, enum kind kind)
 {
-    const struct pim_transfer *way = &timing->transfer[transfer];
+    const struct pim_transport_message *way = &timing->transfer[transfer];
     add_event(timing,
-              timing->now + pim_estimate_zero_load(timing->hardware, routers(timing, way->to, way->from)),
+              timing->now +
+                  pim_estimate_zero_load(timing->hardware, routers(timing, way->to_unit, way->from_unit)),
               kind, transfer);
 }
 
@@ -146,7 +147,7 @@ static void post_receives(struct timing *timing, uint32_t index)
            unit->open < timing->open;
          unit->receive++) {
         uint32_t transfer = timing->of_unit[unit->receive];
-        if (timing->transfer[transfer].to != index)
+        if (timing->transfer[transfer].to_unit != index)
             continue;
         unit->open++;
         signal_sender(timing, transfer, ANNOUNCED);
@@ -157,7 +158,7 @@ static void post_receives(struct timing *timing, uint32_t index)
 static void try_send(struct timing *timing, uint32_t index)
 {
     struct unit *unit = &timing->unit[index];
-    while (unit->send < unit->last && timing->transfer[timing->of_unit[unit->send]].from != index)
+    while (unit->send < unit->last && timing->transfer[timing->of_unit[unit->send]].from_unit != index)
         unit->send++;
     if (!unit->begun || unit->send == unit->last || unit->send - unit->oldest >= timing->window ||
         unit->to_read != NONE || unit->packets == timing->held)
@@ -188,7 +189,7 @@ static void complete(struct timing *timing, uint32_t index, uint32_t place)
 static void receive(struct timing *timing, uint32_t index)
 {
     struct packet *packet = &timing->packet[index];
-    uint32_t to = timing->transfer[packet->transfer].to;
+    uint32_t to = timing->transfer[packet->transfer].to_unit;
     struct unit *unit = &timing->unit[to];
     if (unit->to_write == NONE)
         unit->to_write = index;
@@ -201,7 +202,7 @@ static void receive(struct timing *timing, uint32_t index)
 static void written(struct timing *timing, uint32_t transfer)
 {
     struct course *course = &timing->course[transfer];
-    uint32_t to = timing->transfer[transfer].to;
+    uint32_t to = timing->transfer[transfer].to_unit;
     course->written++;
     if (timing->granted < course->packets && course->written <= course->packets - timing->granted)
         signal_sender(timing, transfer, GRANTED);
@@ -249,7 +250,7 @@ static void follow(struct timing *timing, uint32_t index, uint64_t begin, bool l
 
 static void inject(struct timing *timing, uint32_t packet)
 {
-    uint32_t from = timing->transfer[timing->packet[packet].transfer].from;
+    uint32_t from = timing->transfer[timing->packet[packet].transfer].from_unit;
     uint64_t begin = pass(timing, from, INJECTION, packet);
     timing->packet[packet].at = from;
     follow(timing, packet, begin, false);
@@ -260,7 +261,8 @@ static void inject(struct timing *timing, uint32_t packet)
 static void hop(struct timing *timing, uint32_t index)
 {
     struct packet *packet = &timing->packet[index];
-    uint32_t width = timing->hardware->width, at = packet->at, to = timing->transfer[packet->transfer].to;
+    uint32_t width = timing->hardware->width, at = packet->at,
+             to = timing->transfer[packet->transfer].to_unit;
     if (at == to) {
         uint64_t begin = pass(timing, at, EJECTION, index);
         follow(timing, index, begin, true);
@@ -289,11 +291,11 @@ static void handle(struct timing *timing, const struct event *event)
         break;
     case ANNOUNCED:
         timing->course[transfer].granted = timing->granted;
-        try_send(timing, timing->transfer[transfer].from);
+        try_send(timing, timing->transfer[transfer].from_unit);
         break;
     case GRANTED:
         timing->course[transfer].granted++;
-        try_send(timing, timing->transfer[transfer].from);
+        try_send(timing, timing->transfer[transfer].from_unit);
         break;
     case PORT_FREE:
         timing->unit[subject].busy = false;
@@ -307,7 +309,7 @@ static void handle(struct timing *timing, const struct event *event)
         hop(timing, subject);
         break;
     case LEFT: {
-        uint32_t from = timing->transfer[transfer].from;
+        uint32_t from = timing->transfer[transfer].from_unit;
         struct course *course = &timing->course[transfer];
         timing->unit[from].packets--;
         if (++course->left == course->packets)
@@ -344,8 +346,8 @@ static bool prepare(struct timing *timing, uint32_t count)
     if (!timing->unit || !timing->of_unit || !timing->complete || !timing->course || !timing->packet)
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        timing->unit[timing->transfer[i].from].last++;
-        timing->unit[timing->transfer[i].to].last++;
+        timing->unit[timing->transfer[i].from_unit].last++;
+        timing->unit[timing->transfer[i].to_unit].last++;
     }
     for (uint32_t u = 0, place = 0; u < timing->units; u++) {
         struct unit *unit = &timing->unit[u];
@@ -355,12 +357,12 @@ static bool prepare(struct timing *timing, uint32_t count)
     }
     uint32_t packet = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct pim_transfer *transfer = &timing->transfer[i];
-        if (transfer->from == transfer->to || transfer->bytes == 0)
+        const struct pim_transport_message *transfer = &timing->transfer[i];
+        if (transfer->from_unit == transfer->to_unit || transfer->bytes == 0)
             continue;
         timing->course[i].first_packet = packet;
-        timing->course[i].sent_at = timing->unit[transfer->from].last++;
-        timing->course[i].received_at = timing->unit[transfer->to].last++;
+        timing->course[i].sent_at = timing->unit[transfer->from_unit].last++;
+        timing->course[i].received_at = timing->unit[transfer->to_unit].last++;
         timing->of_unit[timing->course[i].sent_at] = timing->of_unit[timing->course[i].received_at] = i;
         for (uint64_t left = transfer->bytes; left > 0; timing->course[i].packets++) {
             uint32_t bytes = (uint32_t)(left < packet_bytes ? left : packet_bytes);
@@ -371,11 +373,12 @@ static bool prepare(struct timing *timing, uint32_t count)
     return true;
 }
 
-bool pim_exchange_time(const struct pim_estimate_hardware *hardware, const struct pim_transfer *transfers,
-                       uint32_t count, const uint64_t *start, uint64_t *end)
+bool pim_transport_time_messages(const struct pim_estimate_hardware *hardware,
+                                 const struct pim_transport_message *messages, uint32_t count,
+                                 const uint64_t *start, uint64_t *end)
 {
     struct timing timing = {.hardware = hardware,
-                            .transfer = transfers,
+                            .transfer = messages,
                             .units = hardware->width * hardware->height,
                             .open = no_limit(hardware->posted_receives),
                             .granted = no_limit(hardware->receive_packets),

@@ -225,19 +225,17 @@ void pim_transport_emit(struct pim_emitter *emitter, const struct pim_transport 
 
 /* --- estimate --- */
 
-struct pim_transport_cost pim_transport_copies(const struct pim_estimate_hardware *hardware,
-                                               const struct pim_transport *transport, uint32_t unit,
-                                               uint32_t step)
+uint64_t pim_transport_copies(const struct pim_estimate_hardware *hardware,
+                              const struct pim_transport *transport, uint32_t unit, uint32_t step)
 {
     size_t list = list_of(transport, unit, step);
-    struct pim_transport_cost cost = {0};
+    uint64_t cycles = 0;
     for (uint32_t copy = transport->first_copy[list]; copy < transport->first_copy[list + 1];) {
         const struct pim_transport_copy *first = &transport->copies[copy];
         const struct group group = group_of(first, transport->first_copy[list + 1] - copy);
-        cost.cycles += pim_estimate_pieces(hardware, first->bytes, group.from_stride, group.count, 1, false) +
-                       pim_estimate_pieces(hardware, first->bytes, group.to_stride, group.count, 1, true);
-        cost.pairs++;
+        cycles += pim_estimate_pieces(hardware, first->bytes, group.from_stride, group.count, 1, false) +
+                  pim_estimate_pieces(hardware, first->bytes, group.to_stride, group.count, 1, true);
         copy += group.count;
     }
-    return cost;
+    return cycles;
 }

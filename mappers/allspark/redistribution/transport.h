@@ -66,13 +66,8 @@ void pim_transport_emit(struct pim_emitter *emitter, const struct pim_transport 
 void pim_transport_emit_message(struct pim_emitter *emitter, const struct pim_transport_message *message,
                                 uint32_t tag);
 
-/* Loads and stores of the copies of a unit in a step, in cycles, and how many of each there are. */
-struct pim_transport_cost {
-    uint64_t cycles, pairs;
-};
-
-struct pim_transport_cost pim_transport_copies(const struct pim_estimate_hardware *hardware,
-                                               const struct pim_transport *transport, uint32_t unit,
-                                               uint32_t step);
+/* Loads and stores of the copies of a unit in a step, in cycles. */
+uint64_t pim_transport_copies(const struct pim_estimate_hardware *hardware,
+                              const struct pim_transport *transport, uint32_t unit, uint32_t step);
 
 #endif

@@ -1,5 +1,4 @@
 /* The orders of tokens between which features go, alone; test_dataflow.c proves the programs. */
-#include "mappers/allspark/redistribution/direct.h"
 #include "mappers/allspark/redistribution/redistribute.h"
 #include "mappers/allspark/redistribution/timing.h"
 #include "tests/unit/allspark/scenario.h"
@@ -100,22 +99,27 @@ static struct pim_estimate_hardware line_of(uint32_t width)
                                           .buffer_flits = 8};
 }
 
+static struct pim_transport_message message(uint32_t from, uint32_t to, uint64_t bytes)
+{
+    return (struct pim_transport_message){.from_unit = from, .to_unit = to, .bytes = bytes};
+}
+
 /* Announcement 12, read 22 + 10, three links 7 + 5, eight flits, write 30 + 10. */
 START_TEST(a_message_by_hand)
 {
     const struct pim_estimate_hardware hardware = line_of(2);
-    const struct pim_transfer transfer = {0, 1, 64};
+    const struct pim_transport_message transfer = message(0, 1, 64);
     uint64_t start[2] = {0, 0}, end[2];
-    ck_assert(pim_exchange_time(&hardware, &transfer, 1, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, &transfer, 1, start, end));
     ck_assert_uint_eq(end[0], 12 + 22 + 10 + 8);
     ck_assert_uint_eq(end[1], 12 + 22 + 10 + 7 + 5 + 8 + 30 + 10);
     start[1] = 100; /* a receiver that is late holds up its sender */
-    ck_assert(pim_exchange_time(&hardware, &transfer, 1, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, &transfer, 1, start, end));
     ck_assert_uint_eq(end[0], 152);
     ck_assert_uint_eq(end[1], 204);
     start[0] = 200; /* a late sender: nothing is asked for before it begins */
     start[1] = 0;
-    ck_assert(pim_exchange_time(&hardware, &transfer, 1, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, &transfer, 1, start, end));
     ck_assert_uint_eq(end[0], 200 + 22 + 10 + 8);
 }
 END_TEST
@@ -125,16 +129,17 @@ END_TEST
 START_TEST(receives_and_sends_in_order)
 {
     struct pim_estimate_hardware hardware = line_of(3);
-    const struct pim_transfer gets[] = {{0, 1, 64}, {2, 1, 64}}, gives[] = {{0, 1, 64}, {0, 2, 64}};
+    const struct pim_transport_message gets[] = {message(0, 1, 64), message(2, 1, 64)},
+                                       gives[] = {message(0, 1, 64), message(0, 2, 64)};
     uint64_t start[3] = {0, 0, 0}, end[3];
     hardware.posted_receives = 1;
-    ck_assert(pim_exchange_time(&hardware, gets, 2, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, gets, 2, start, end));
     ck_assert_uint_eq(end[1], 208);
     hardware.posted_receives = 2; /* both packets are there in 64; the port writes one after the other */
-    ck_assert(pim_exchange_time(&hardware, gets, 2, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, gets, 2, start, end));
     ck_assert_uint_eq(end[1], 104 + 30);
     start[1] = 1000;
-    ck_assert(pim_exchange_time(&hardware, gives, 2, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, gives, 2, start, end));
     ck_assert_uint_gt(end[2], 1012);
 }
 END_TEST
@@ -143,20 +148,21 @@ END_TEST
 START_TEST(windows_of_units_hold_messages_back)
 {
     struct pim_estimate_hardware hardware = line_of(3);
-    const struct pim_transfer gets[] = {{0, 1, 64}, {2, 1, 64}}, both[] = {{0, 1, 64}, {2, 0, 64}};
+    const struct pim_transport_message gets[] = {message(0, 1, 64), message(2, 1, 64)},
+                                       both[] = {message(0, 1, 64), message(2, 0, 64)};
     const uint64_t start[3] = {0, 0, 0};
     uint64_t end[3];
     hardware.window = 1; /* as with one receive open */
-    ck_assert(pim_exchange_time(&hardware, gets, 2, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, gets, 2, start, end));
     ck_assert_uint_eq(end[1], 208);
     hardware.window = 2;
-    ck_assert(pim_exchange_time(&hardware, gets, 2, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, gets, 2, start, end));
     ck_assert_uint_eq(end[1], 104 + 30);
     /* announcement 17, read 32, four links 17, eight flits, write 40; behind the send, which takes 52 */
-    ck_assert(pim_exchange_time(&hardware, both, 2, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, both, 2, start, end));
     ck_assert_uint_eq(end[0], 17 + 32 + 17 + 8 + 40);
     hardware.window = 1;
-    ck_assert(pim_exchange_time(&hardware, both, 2, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, both, 2, start, end));
     ck_assert_uint_eq(end[0], 52 + 17 + 32 + 17 + 8 + 40);
 }
 END_TEST
@@ -185,7 +191,7 @@ START_TEST(units_come_to_an_exchange_at_times_of_their_own)
         uint64_t cycles = 0, last = 0;
         for (unsigned unit = 0; unit < UNITS; unit++)
             time[unit] = late < 0 || unit == (unsigned)late ? LATE : 0;
-        ck_assert(pim_direct_estimate_from(&hardware, &exchange, time));
+        ck_assert(pim_exchange_estimate_from(&hardware, &exchange, time));
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
             cycles += exchange.estimate[part];
         for (unsigned unit = 0; unit < UNITS; unit++)
@@ -203,16 +209,49 @@ START_TEST(units_come_to_an_exchange_at_times_of_their_own)
 }
 END_TEST
 
+/* Over a unit in between, which sends on what has come; what it copies meanwhile takes its own time. */
+START_TEST(steps_follow_each_other)
+{
+    enum { STEPS = 2, THERE = 104, ON = 92 }; /* 104: as a_message_by_hand; on: 2 has announced before */
+    struct pim_estimate_hardware hardware = line_of(3);
+    hardware.access_cycles = 7;
+    for (uint32_t bytes = 0; bytes <= 6400; bytes += 3200) {
+        struct pim_exchange exchange = {.units = 3, .transport = {.units = 3, .steps = STEPS}};
+        struct pim_transport *transport = &exchange.transport;
+        for (uint32_t step = 0; step < STEPS; step++) {
+            struct pim_transport_message sent = message(step, step + 1, 64);
+            const struct pim_transport_copy copy = {
+                .unit = 1, .step = step, .from = 0, .to = 8192, .bytes = bytes};
+            sent.step = step;
+            ck_assert(pim_transport_add_message(transport, &sent));
+            ck_assert(bytes == 0 || pim_transport_add_copy(transport, &copy, false));
+        }
+        pim_transport_sort(transport);
+        ck_assert(pim_transport_end(transport));
+        ck_assert(pim_exchange_estimate(&hardware, &exchange));
+        uint64_t copied = bytes == 0 ? 0
+                                     : pim_estimate_stream(&hardware, bytes, false) +
+                                           pim_estimate_stream(&hardware, bytes, true) +
+                                           pim_estimate_access(&hardware);
+        uint64_t memory = exchange.estimate[PIM_ESTIMATE_MEMORY],
+                 all = memory + exchange.estimate[PIM_ESTIMATE_TRANSFER];
+        ck_assert_uint_eq(all, copied > THERE ? 2 * copied : THERE + ON);
+        ck_assert_uint_eq(memory, copied > THERE ? 2 * copied : 0);
+        pim_exchange_terminate(&exchange);
+    }
+}
+END_TEST
+
 /* Two senders, one link behind both: it passes one packet after another, and no bound is beaten. */
 START_TEST(links_are_shared)
 {
     const struct pim_estimate_hardware hardware = line_of(4);
-    const struct pim_transfer both[] = {{0, 2, 800}, {1, 3, 800}};
+    const struct pim_transport_message both[] = {message(0, 2, 800), message(1, 3, 800)};
     const uint64_t start[4] = {0, 0, 0, 0};
     uint64_t end[4], alone[4], other[4];
-    ck_assert(pim_exchange_time(&hardware, both, 2, start, end));
-    ck_assert(pim_exchange_time(&hardware, both, 1, start, alone));
-    ck_assert(pim_exchange_time(&hardware, both + 1, 1, start, other));
+    ck_assert(pim_transport_time_messages(&hardware, both, 2, start, end));
+    ck_assert(pim_transport_time_messages(&hardware, both, 1, start, alone));
+    ck_assert(pim_transport_time_messages(&hardware, both + 1, 1, start, other));
     ck_assert_uint_eq(other[3], alone[2]);
     /* 0 asks one hop later than 1 and its head has one more hop to the link that both use: ten behind */
     ck_assert_uint_eq(end[3], other[3]);
@@ -230,6 +269,7 @@ Suite *exchange_suite(void)
     tcase_add_test(tests, receives_and_sends_in_order);
     tcase_add_test(tests, windows_of_units_hold_messages_back);
     tcase_add_test(tests, units_come_to_an_exchange_at_times_of_their_own);
+    tcase_add_test(tests, steps_follow_each_other);
     tcase_add_test(tests, links_are_shared);
     suite_add_tcase(suite, tests);
     return suite;
