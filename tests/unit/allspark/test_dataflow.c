@@ -279,94 +279,95 @@ START_TEST(stages_differ)
 }
 END_TEST
 
+static const struct {
+    enum small_network network;
+    uint32_t width, height, ring, chunks;
+    struct pim_allspark_layers first[3], second[3];
+} mixtures[] = {
+    /* two layers of one, two of another; four branches in the last stage: pooled from three partitions */
+    {SMALL_PADDED,
+     3,
+     2,
+     0,
+     1,
+     {{.u = 2, .v = 2, .layers = 8}, {.u = 3, .v = 1}},
+     {{.u = 2, .v = 3, .layers = 2}, {.u = 1, .v = 2, .layers = 1}}},
+    {SMALL_PADDED,
+     4,
+     4,
+     0,
+     1,
+     {{.u = 2, .v = 2, .layers = 2}, {.u = 4, .v = 1}},
+     {{.u = 4, .v = 4, .layers = 1}, {.u = 2, .v = 3, .layers = 1}, {.u = 1, .v = 2}}},
+    /* the whole copy, and others that reuse it */
+    {SMALL_PADDED,
+     2,
+     2,
+     0,
+     1,
+     {{.u = 1, .v = 1, .layers = 2}, {.u = 2, .v = 2}},
+     {{.u = 1, .v = 2, .layers = 1}, {.u = 1, .v = 1}}},
+    {SMALL_SHIFTED,
+     3,
+     2,
+     0,
+     1,
+     {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 2, .layers = 2}, {.u = 3, .v = 1}},
+     {{0}}},
+    {SMALL_ODD, 3, 1, 0, 1, {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 1}}, {{.u = 1, .v = 3}}},
+    {SMALL_FOCAL,
+     3,
+     2,
+     0,
+     1,
+     {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 2, .layers = 2}, {.u = 3, .v = 1}},
+     {{.u = 2, .v = 3, .layers = 2}, {.u = 3, .v = 1}}},
+    {SMALL_FOCAL,
+     4,
+     4,
+     4,
+     2,
+     {{.u = 2, .v = 2, .layers = 2}, {.u = 4, .v = 1}},
+     {{.u = 4, .v = 3, .layers = 1}, {.u = 2, .v = 2}}},
+    /* rings of several branches, and weights in pieces */
+    {SMALL_PADDED,
+     4,
+     4,
+     4,
+     2,
+     {{.u = 2, .v = 2, .layers = 2}, {.u = 4, .v = 1}},
+     {{.u = 1, .v = 4, .layers = 1}}},
+    {SMALL_PADDED,
+     4,
+     4,
+     0,
+     4,
+     {{.u = 3, .v = 2, .layers = 2}, {.u = 2, .v = 1}},
+     {{.u = 4, .v = 3, .layers = 2}, {.u = 2, .v = 2}}},
+};
+
 /* Layers of one stage with partitions of their own, with weights of their own or those of the whole copy; the
    classifier behind several partitions. */
 START_TEST(mixed_partitions_compute_the_network)
 {
     const int which = PIM_CASE(_i);
-    static const struct {
-        enum small_network network;
-        uint32_t width, height, ring, chunks;
-        struct pim_allspark_layers first[3], second[3];
-    } cases[] = {
-        /* two layers of one, two of another; four branches in the last stage: pooled from three partitions */
-        {SMALL_PADDED,
-         3,
-         2,
-         0,
-         1,
-         {{.u = 2, .v = 2, .layers = 8}, {.u = 3, .v = 1}},
-         {{.u = 2, .v = 3, .layers = 2}, {.u = 1, .v = 2, .layers = 1}}},
-        {SMALL_PADDED,
-         4,
-         4,
-         0,
-         1,
-         {{.u = 2, .v = 2, .layers = 2}, {.u = 4, .v = 1}},
-         {{.u = 4, .v = 4, .layers = 1}, {.u = 2, .v = 3, .layers = 1}, {.u = 1, .v = 2}}},
-        /* the whole copy, and others that reuse it */
-        {SMALL_PADDED,
-         2,
-         2,
-         0,
-         1,
-         {{.u = 1, .v = 1, .layers = 2}, {.u = 2, .v = 2}},
-         {{.u = 1, .v = 2, .layers = 1}, {.u = 1, .v = 1}}},
-        {SMALL_SHIFTED,
-         3,
-         2,
-         0,
-         1,
-         {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 2, .layers = 2}, {.u = 3, .v = 1}},
-         {{0}}},
-        {SMALL_ODD, 3, 1, 0, 1, {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 1}}, {{.u = 1, .v = 3}}},
-        {SMALL_FOCAL,
-         3,
-         2,
-         0,
-         1,
-         {{.u = 1, .v = 1, .layers = 1}, {.u = 2, .v = 2, .layers = 2}, {.u = 3, .v = 1}},
-         {{.u = 2, .v = 3, .layers = 2}, {.u = 3, .v = 1}}},
-        {SMALL_FOCAL,
-         4,
-         4,
-         4,
-         2,
-         {{.u = 2, .v = 2, .layers = 2}, {.u = 4, .v = 1}},
-         {{.u = 4, .v = 3, .layers = 1}, {.u = 2, .v = 2}}},
-        /* rings of several branches, and weights in pieces */
-        {SMALL_PADDED,
-         4,
-         4,
-         4,
-         2,
-         {{.u = 2, .v = 2, .layers = 2}, {.u = 4, .v = 1}},
-         {{.u = 1, .v = 4, .layers = 1}}},
-        {SMALL_PADDED,
-         4,
-         4,
-         0,
-         4,
-         {{.u = 3, .v = 2, .layers = 2}, {.u = 2, .v = 1}},
-         {{.u = 4, .v = 3, .layers = 2}, {.u = 2, .v = 2}}},
-    };
     struct pim_allspark_options options = {.scheme = PIM_ALLSPARK_EXPLICIT};
     const struct pim_estimate_hardware hardware =
-        small_hardware(cases[which % 9].width, cases[which % 9].height);
-    options.ring = cases[which % 9].ring;
-    options.chunks = cases[which % 9].chunks;
+        small_hardware(mixtures[which % 9].width, mixtures[which % 9].height);
+    options.ring = mixtures[which % 9].ring;
+    options.chunks = mixtures[which % 9].chunks;
     options.batch = which < 9 ? 1 : 2;
     for (uint32_t i = 0; i < 3; i++) {
-        options.list[0][i] = cases[which % 9].first[i];
-        options.list[1][i] = cases[which % 9].second[i];
-        options.lists[0] += cases[which % 9].first[i].u > 0;
-        options.lists[1] += cases[which % 9].second[i].u > 0;
+        options.list[0][i] = mixtures[which % 9].first[i];
+        options.list[1][i] = mixtures[which % 9].second[i];
+        options.lists[0] += mixtures[which % 9].first[i].u > 0;
+        options.lists[1] += mixtures[which % 9].second[i].u > 0;
     }
     options.explicit_count = options.lists[1] > 0 ? 2 : 1;
     struct scenario scenario;
     struct pim_error error = {0};
     bool made =
-        scenario_make(&scenario, small_network(cases[which % 9].network), &hardware, &options, &error);
+        scenario_make(&scenario, small_network(mixtures[which % 9].network), &hardware, &options, &error);
     ck_assert_msg(made, "%s", error.text);
     ck_assert_uint_gt(scenario.plan.stage[0].partitions + scenario.plan.stage[1].partitions, 2);
     scenario_prove(&scenario);

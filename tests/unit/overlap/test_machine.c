@@ -16,27 +16,38 @@ struct sides {
     struct pim_channel_costs *costs;
 };
 
-static void set_up_with(struct sides *sides, const char *file, const char *const settings[2])
+/* The machine of a file with at most three changes; NULL: no more. */
+static enum pim_status read_machine(const char *file, const char *const settings[3],
+                                    struct pim_configuration **configuration, struct pim_machine *machine,
+                                    struct pim_error *error)
 {
     char path[PATH_MAX];
+    ck_assert(pim_configuration_create(&pim_hardware_schema, configuration, error) == PIM_OK);
+    ck_assert_msg(pim_configuration_read_file(*configuration, pimsim_source_path(path, sizeof path, file),
+                                              error) == PIM_OK,
+                  "%s", error->text);
+    for (unsigned i = 0; i < 3 && settings[i]; i++)
+        ck_assert_msg(pim_configuration_set(*configuration, settings[i], error) == PIM_OK, "%s", error->text);
+    ck_assert_msg(pim_configuration_complete(*configuration, error) == PIM_OK, "%s", error->text);
+    return pim_machine_read(*configuration, machine, error);
+}
+
+static const char hbm2[] = "configs/hardware/fast-overlapim-hbm2.cfg";
+
+static void set_up_with(struct sides *sides, const char *file, const char *const settings[3])
+{
     struct pim_error error = {PIM_OK, ""};
-    ck_assert(pim_configuration_create(&pim_hardware_schema, &sides->configuration, &error) == PIM_OK);
-    ck_assert_msg(pim_configuration_read_file(sides->configuration,
-                                              pimsim_source_path(path, sizeof path, file), &error) == PIM_OK,
-                  "%s", error.text);
-    for (unsigned i = 0; i < 2 && settings[i]; i++)
-        ck_assert(pim_configuration_set(sides->configuration, settings[i], &error) == PIM_OK);
+    ck_assert(read_machine(file, settings, &sides->configuration, &sides->machine, &error) == PIM_OK);
     ck_assert_msg(pim_hardware_read(sides->configuration, &sides->hardware, &error) == PIM_OK, "%s",
                   error.text);
-    ck_assert(pim_machine_read(sides->configuration, &sides->machine, &error) == PIM_OK);
     ck_assert(pim_channel_costs_create(&sides->hardware.channels.memory, &sides->costs, &error) == PIM_OK);
 }
 
 static void set_up(struct sides *sides)
 {
-    static const char *const settings[2] = {"levels.costs=commands",
+    static const char *const settings[3] = {"levels.costs=commands",
                                             "levels.memory_values=dram = { refresh = false; };"};
-    set_up_with(sides, "configs/hardware/fast-overlapim-hbm2.cfg", settings);
+    set_up_with(sides, hbm2, settings);
 }
 
 static void tear_down(struct sides *sides)
@@ -101,23 +112,15 @@ START_TEST(rows_are_counted)
     } cases[] = {{4, 8192, 53}, {6, 8192, 73}, {16, 1024, 193}, {2, 8, 25}, {2, 64, 26}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (unsigned fewer = 0; fewer < 2; fewer++) {
-            char path[PATH_MAX], settings[3][64];
+            char text[3][64];
+            const char *const settings[3] = {text[0], text[1], text[2]};
             struct pim_error error = {PIM_OK, ""};
             struct pim_configuration *configuration;
             struct pim_machine machine;
-            ck_assert(pim_configuration_create(&pim_hardware_schema, &configuration, &error) == PIM_OK);
-            ck_assert(pim_configuration_read_file(
-                          configuration,
-                          pimsim_source_path(path, sizeof path, "configs/hardware/fast-overlapim-hbm2.cfg"),
-                          &error) == PIM_OK);
-            (void)snprintf(settings[0], sizeof settings[0], "levels.word_bits=%u", cases[i].bits);
-            (void)snprintf(settings[1], sizeof settings[1], "levels.columns=%u", cases[i].columns);
-            (void)snprintf(settings[2], sizeof settings[2], "levels.rows=%u", cases[i].rows - fewer);
-            for (unsigned s = 0; s < 3; s++)
-                ck_assert_msg(pim_configuration_set(configuration, settings[s], &error) == PIM_OK, "%s",
-                              error.text);
-            ck_assert_msg(pim_configuration_complete(configuration, &error) == PIM_OK, "%s", error.text);
-            ck_assert_msg(pim_machine_read(configuration, &machine, &error) ==
+            (void)snprintf(text[0], sizeof text[0], "levels.word_bits=%u", cases[i].bits);
+            (void)snprintf(text[1], sizeof text[1], "levels.columns=%u", cases[i].columns);
+            (void)snprintf(text[2], sizeof text[2], "levels.rows=%u", cases[i].rows - fewer);
+            ck_assert_msg(read_machine(hbm2, settings, &configuration, &machine, &error) ==
                               (fewer ? PIM_BAD_INPUT : PIM_OK),
                           "%u bits, %u columns, %u rows: %s", cases[i].bits, cases[i].columns,
                           cases[i].rows - fewer, error.text);
@@ -130,23 +133,15 @@ END_TEST
  * with costs that are counted by the clock of the logic. */
 START_TEST(clocks_of_commands)
 {
-    static const char *const cases[][2] = {{"levels.costs=figure", "clock.logic_khz=500000"},
+    static const char *const cases[][3] = {{"levels.costs=figure", "clock.logic_khz=500000"},
                                            {"levels.costs=commands", "clock.logic_khz=1000000"},
                                            {"levels.costs=commands", "clock.logic_khz=500000"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char path[PATH_MAX];
         struct pim_error error = {PIM_OK, ""};
         struct pim_configuration *configuration;
         struct pim_machine machine;
-        ck_assert(pim_configuration_create(&pim_hardware_schema, &configuration, &error) == PIM_OK);
-        ck_assert(pim_configuration_read_file(
-                      configuration,
-                      pimsim_source_path(path, sizeof path, "configs/hardware/fast-overlapim-hbm2.cfg"),
-                      &error) == PIM_OK);
-        for (unsigned s = 0; s < 2; s++)
-            ck_assert(pim_configuration_set(configuration, cases[i][s], &error) == PIM_OK);
-        ck_assert(pim_configuration_complete(configuration, &error) == PIM_OK);
-        ck_assert(pim_machine_read(configuration, &machine, &error) == (i == 2 ? PIM_BAD_INPUT : PIM_OK));
+        ck_assert(read_machine(hbm2, cases[i], &configuration, &machine, &error) ==
+                  (i == 2 ? PIM_BAD_INPUT : PIM_OK));
         ck_assert(i != 2 || strstr(error.text, "it must be clock.memory_khz, 1000000"));
         pim_configuration_destroy(configuration);
     }
@@ -183,7 +178,7 @@ END_TEST
 /* Steps of crossbars are closed forms on both sides; a sum over columns is rounded up level by level here. */
 START_TEST(steps_of_crossbars)
 {
-    static const char *const settings[2] = {"levels.costs=steps", NULL};
+    static const char *const settings[3] = {"levels.costs=steps", NULL};
     struct sides sides;
     set_up_with(&sides, "configs/hardware/fast-overlapim-reram.cfg", settings);
     for (uint16_t banks = 1; banks <= 256; banks *= 4) {
