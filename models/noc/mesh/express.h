@@ -304,7 +304,7 @@ static inline void end_stream(const struct noc_site *site, struct noc_kind kind,
 static PIM_NOINLINE bool pass_beside(struct noc_site site, struct noc_kind kind, struct passage flit)
 {
     struct noc_router *router = site.router;
-    if (pim_noc_slots(site.mesh, site.cycle + 1)[site.node].credit_ports)
+    if (site.mesh->next[0][site.node].credit_ports)
         return false;
     pim_noc_router_settle(site.noc, site.node, site.cycle);
     if (!undisturbed(&site, kind, &flit))
@@ -359,8 +359,8 @@ static PIM_ALWAYS_INLINE bool express(const struct noc_site *site, struct noc_ki
     struct passage flit = passage_of(site, kind);
     if ((flit.kind != EXPRESS_ONLY &&
          (kind.brief || (flit.kind != EXPRESS_FIRST && flit.kind != EXPRESS_LAST))) ||
-        (site->slot->credit_ports | pim_noc_slots(mesh, site->cycle + 1)[site->node].flit_ports |
-         pim_noc_slots(mesh, site->cycle + 2)[site->node].flit_ports) != 0)
+        (site->slot->credit_ports | mesh->next[0][site->node].flit_ports |
+         mesh->next[1][site->node].flit_ports) != 0)
         return false;
     bool empty = is_empty(site, kind);
     if (!kind.brief && (flit.kind != EXPRESS_ONLY || !empty))

@@ -252,6 +252,8 @@ void pim_noc_mesh_step(struct pim_noc *noc, uint64_t cycle)
     struct noc_mesh *mesh = noc->mesh;
     mesh->origin = cycle + 1;
     mesh->now = pim_noc_slots(mesh, cycle);
+    for (unsigned i = 0; i < NOC_EXPRESS; i++)
+        mesh->next[i] = pim_noc_slots(mesh, cycle + 1 + i);
     mesh->injected = outbox(mesh, cycle + NOC_INJECTION);
     mesh->flits = outbox(mesh, cycle + mesh->timing.flit_latency[0]);
     mesh->express = outbox(mesh, cycle + NOC_EXPRESS + mesh->timing.flit_latency[0]);

@@ -322,11 +322,11 @@ struct noc_mesh {
     struct noc_pattern *flit_patterns, *credit_patterns; /* [node][port] of the reader */
     struct noc_pattern *terminal_patterns;               /* [node] */
 
-    /* of the present cycle: the changes that become visible; and by what is
-   * written: flits and credits to a neighbour, credits of the terminal that
-   * consumes, flits of the terminal that injects; and the agenda of the next
+    /* of the present cycle: the changes that become visible, and those of the
+   * next ones; and by what is written: flits and credits to a neighbour,
+   * credits of the terminal that consumes, flits of the terminal that injects; and the agenda of the next
    * cycle */
-    struct noc_slot *now;
+    struct noc_slot *now, *next[NOC_EXPRESS];
     struct noc_outbox flits, credits, ejected, injected, express;
     struct pim_noc_spoke next_routers, next_terminals, terminal_credited;
 

@@ -21,8 +21,9 @@ static PIM_ALWAYS_INLINE void prefetch_router(const struct noc_mesh *mesh, struc
     PIM_PREFETCH((const char *)router->outputs + NOC_LINE);
 }
 
-/* The rows of up to two heads that arrive, and of up to two packets that have a virtual channel; and what a
- * credit for the neighbour in the south, the only one whose memory was not used lately, changes. */
+/* The rows of up to two heads that arrive, and of up to two packets that have a virtual channel; what express.h
+ * looks at; and what a flit or a credit for the neighbour in the south, the only one whose memory was not used
+ * lately, changes. */
 static PIM_ALWAYS_INLINE void prefetch_rows(const struct noc_mesh *mesh, struct noc_kind kind, uint32_t node)
 {
     const struct noc_router *router = router_of(mesh, kind, node);
@@ -30,6 +31,10 @@ static PIM_ALWAYS_INLINE void prefetch_rows(const struct noc_mesh *mesh, struct 
     const struct noc_input *inputs = (const void *)((const char *)router + pim_noc_inputs_offset(shift));
     const struct noc_slot *slot = &mesh->now[node];
     unsigned heads = slot->head_ports;
+    if ((slot->flit_ports & (slot->flit_ports - 1)) == 0) {
+        PIM_PREFETCH(&mesh->next[0][node]);
+        PIM_PREFETCH(&mesh->next[1][node]);
+    }
     uint64_t rows = router->sets[0].active | router->sets[0].allocated;
     for (unsigned i = 0; i < 2; i++, heads &= heads - 1, rows &= rows - 1) {
         unsigned port = pim_lowest_bit(heads | 1U << last);
@@ -39,6 +44,7 @@ static PIM_ALWAYS_INLINE void prefetch_rows(const struct noc_mesh *mesh, struct 
     uint32_t south = router->neighbour[PIM_NOC_SOUTH];
     if (south == UINT32_MAX)
         return;
+    PIM_PREFETCH(&mesh->flits.slots[south]);
     router = router_of(mesh, kind, south);
     PIM_PREFETCH(router);
     PIM_PREFETCH(&router->outputs[PIM_NOC_NORTH << shift]);
