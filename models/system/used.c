@@ -47,16 +47,57 @@ static unsigned users_of(const char *path)
     return (1U << KINDS) - 1;
 }
 
-bool pim_hardware_uses(unsigned kind, const char *path)
+/* Which keys decide, beside array.kind, whether its units have the routers of noc.*: the value that has. */
+static const struct {
+    unsigned kind;
+    const char *key;
+    unsigned value;
+    const char *text;
+} routers[] = {{CORE, "interconnect.kind", 0, "mesh"}, {TILE, "tile.switching", 2, "wormhole"}};
+
+/* The row that says that there are no routers; -1: there are. */
+static int without_routers(const struct pim_configuration *configuration, unsigned kind)
 {
-    return (users_of(path) >> kind & 1U) != 0;
+    for (size_t i = 0; i < sizeof routers / sizeof routers[0]; i++)
+        if (routers[i].kind == 1U << kind &&
+            pim_configuration_choice(configuration, routers[i].key) != routers[i].value)
+            return (int)i;
+    return -1;
 }
 
-enum pim_status pim_hardware_refuse_key(const char *path, unsigned kind, struct pim_error *error)
+static bool of_routers(const char *path)
 {
-    const unsigned users = users_of(path);
+    return strncmp(path, "noc.", strlen("noc.")) == 0;
+}
+
+bool pim_hardware_decides(const char *path)
+{
+    bool found = strcmp(path, "array.kind") == 0;
+    for (size_t i = 0; i < sizeof routers / sizeof routers[0]; i++)
+        found = found || strcmp(path, routers[i].key) == 0;
+    return found;
+}
+
+bool pim_hardware_uses(const struct pim_configuration *configuration, const char *path)
+{
+    const unsigned kind = pim_configuration_choice(configuration, "array.kind");
+    return (users_of(path) >> kind & 1U) != 0 &&
+           !(of_routers(path) && without_routers(configuration, kind) >= 0);
+}
+
+enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configuration, const char *path,
+                                        struct pim_error *error)
+{
+    const unsigned users = users_of(path), kind = pim_configuration_choice(configuration, "array.kind");
     char names[64] = "";
     size_t at = 0;
+    if ((users >> kind & 1U) != 0) {
+        const size_t row = (size_t)without_routers(configuration, kind);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%.200s: describes routers, and without %s \"%s\" there are none: it would change "
+                        "nothing",
+                        path, routers[row].key, routers[row].text);
+    }
     for (unsigned i = 0; i < KINDS; i++)
         if ((users >> i & 1U) != 0)
             at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%s\"", at > 0 ? " or " : "",
@@ -69,12 +110,11 @@ enum pim_status pim_hardware_refuse_key(const char *path, unsigned kind, struct 
 enum pim_status pim_hardware_accept_sets(const struct pim_configuration *configuration,
                                          const char *const *sets, size_t count, struct pim_error *error)
 {
-    const unsigned kind = pim_configuration_choice(configuration, "array.kind");
     for (size_t i = 0; i < count; i++) {
         char path[256];
         (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(sets[i], "= \t"), sets[i]);
-        if (!pim_hardware_uses(kind, path))
-            return pim_hardware_refuse_key(path, kind, error);
+        if (!pim_hardware_uses(configuration, path))
+            return pim_hardware_refuse_key(configuration, path, error);
     }
     return PIM_OK;
 }

@@ -12,14 +12,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether units of this array.kind (the number of its value) have what the key describes. */
-bool pim_hardware_uses(unsigned kind, const char *path);
+/* Whether the units of a complete `configuration` have what the key describes. */
+bool pim_hardware_uses(const struct pim_configuration *configuration, const char *path);
 
-/* PIM_BAD_INPUT for the first of "key=value" that the units of a complete `configuration` have no use for. */
+/* Whether other keys are used or not by the value of this one. */
+bool pim_hardware_decides(const char *path);
+
+/* PIM_BAD_INPUT for the first of "key=value" that they have no use for. */
 enum pim_status pim_hardware_accept_sets(const struct pim_configuration *configuration,
                                          const char *const *sets, size_t count, struct pim_error *error);
 
 /* The refusal of a key that they have no use for. */
-enum pim_status pim_hardware_refuse_key(const char *path, unsigned kind, struct pim_error *error);
+enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configuration, const char *path,
+                                        struct pim_error *error);
 
 #endif

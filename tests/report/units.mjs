@@ -7,7 +7,7 @@ import {componentsOf, countsOf, energyOf, kindOf, waitsAddUp} from "../../tools/
 import {paretoFront} from "../../tools/report/source/pareto.js";
 import {findKnee} from "../../tools/report/source/knee.js";
 import {ratioOf, stepDifferences} from "../../tools/report/source/difference-data.js";
-import {groupSteps, mostAtOnce, tilePhases} from "../../tools/report/source/run-data.js";
+import {groupSteps, mostAtOnce, tilePhases, usefulMacs} from "../../tools/report/source/run-data.js";
 import {lead, ranked, readSystems} from "../../tools/report/source/systems-data.js";
 import {bestSoFar, curves, endOf, readSweep, relativeTo} from "../../tools/report/source/sweep-data.js";
 
@@ -175,6 +175,17 @@ test("a sweep: axes that vary, zips as one, curves in the order of values", () =
         [["8", [[8, 40], [64, 10]]], ["16", [[8, 39], [64, 9]]]]);
     assert.deepEqual(curves(data, throughput, bits, null, new Map([[array, "16"]])).map((line) => line.points.map((one) => [one.x, one.y])),
         [[[64, 25e9]]]);
+});
+
+test("MACs are those of the network, of a run that was stopped those that were executed", () => {
+    assert.equal(usefulMacs(true, 600, 660), 600);
+    assert.equal(usefulMacs(undefined, 600, 660), 600);
+    assert.equal(usefulMacs(false, 600, 66), 66);
+    assert.equal(usefulMacs(true, 0, 66), 66);
+    const data = readSweep({pimsim: "0", name: "", total: 2, axes: [["noc.flit_bits"]], statistics: ["complete", "cycles", "work.macs", "work.network_macs", "time_ns"], points: [
+        point(0, [64], [1, 10, 660, 600, 5]), point(1, [8], [0, 10, 66, 600, 5])]});
+    const throughput = data.metrics.find((metric) => metric.name === "throughput");
+    assert.deepEqual([...data.done, ...data.stopped].map((one) => throughput.of(one)), [120e9, 13.2e9]);
 });
 
 test("points say what became of their searches", () => {

@@ -35,8 +35,8 @@ def search(folder, networks, method, seed, iterations, candidates):
     """The rows of a search; one that was begun goes on."""
     results = os.path.join(folder, f"{method}.{seed}.sqlite")
     call("tune", "-q", "--networks", ",".join(networks), "--constraints", "configs/tune/nicepim.cfg", "--goal",
-         "energy^1*latency^1", "--method", method, "--seed", seed, "--iterations", iterations, "--candidates",
-         candidates, "--resume", "-o", results)
+         "energy^1*latency^1", "--method", method, "--seed", seed, "--iterations", iterations, "--resume", "-o", results,
+         *([] if method in ("random", "annealing") else ["--candidates", candidates]))
     return list(csv.DictReader(io.StringIO(call("sweep", "--export", "csv", results))))
 
 

@@ -160,15 +160,14 @@ static const char *axis_of(const struct pim_sweep *sweep, const char *path)
 /* A key that no source has a use for gives a table in which it seems to make no difference. */
 static enum pim_status check_used(const struct pim_sweep *sweep, const char *path, struct pim_error *error)
 {
-    unsigned kind = 0;
-    if (axis_of(sweep, "array.kind"))
-        return PIM_OK;
-    for (size_t i = 0; i < sweep->source_count; i++) {
-        kind = pim_configuration_choice(sweep->sources[i].configuration, "array.kind");
-        if (pim_hardware_uses(kind, path))
+    for (size_t a = 0; a < sweep->axis_count; a++)
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++)
+            if (pim_hardware_decides(sweep->axes[a].keys[i].name))
+                return PIM_OK; /* at some point it may */
+    for (size_t i = 0; i < sweep->source_count; i++)
+        if (pim_hardware_uses(sweep->sources[i].configuration, path))
             return PIM_OK;
-    }
-    return pim_hardware_refuse_key(path, kind, error);
+    return pim_hardware_refuse_key(sweep->sources[0].configuration, path, error);
 }
 
 /* What is set holds for all points, so it is no axis; and some source uses it. */
@@ -195,11 +194,27 @@ static enum pim_status check_keys(const struct pim_sweep *sweep, struct pim_erro
     return status;
 }
 
+/* A source that stands twice would only run twice. */
+static enum pim_status check_sources(const struct pim_sweep *sweep, struct pim_error *error)
+{
+    for (size_t i = 0; i < sweep->source_count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const struct pim_sweep_source *one = &sweep->sources[j], *two = &sweep->sources[i];
+            if (one->trace && two->trace && strcmp(one->trace, two->trace) == 0)
+                return pim_fail(error, PIM_BAD_INPUT, "trace %s stands twice", two->trace);
+            if (!one->trace && !two->trace && one->system == two->system &&
+                strcmp(one->network, two->network) == 0 && strcmp(one->mapper, two->mapper) == 0)
+                return pim_fail(error, PIM_BAD_INPUT, "network %s with mapper %s stands twice", two->network,
+                                two->mapper);
+        }
+    return PIM_OK;
+}
+
 enum pim_status pim_sweep_prepare(struct pim_sweep *sweep, struct pim_error *error)
 {
     if (sweep->source_count == 0)
         return pim_fail(error, PIM_BAD_INPUT, "neither a trace, nor a network and a mapper is named");
-    if (count_numbers(sweep, error) != PIM_OK)
+    if (check_sources(sweep, error) != PIM_OK || count_numbers(sweep, error) != PIM_OK)
         return error->status;
     for (size_t i = 0; i < sweep->source_count; i++) {
         struct pim_sweep_source *source = &sweep->sources[i];

@@ -105,6 +105,12 @@ pimsim_command_test(map_conflict "map conflict --network recorded:cifar-alexnet 
   "32 nodes, 46 edges.*1372 packets.*latency              383\\.940 us\n" "^$")
 pimsim_command_test(map_conflict_adaptive "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.routing=adaptive" 0
   "\nestimate             184\\.050 us\n" "^$")
+pimsim_command_test(map_conflict_routers "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set noc.flit_bits=64" 1 "^$"
+  "^pimsim map conflict: noc\\.flit_bits: describes routers, and without tile\\.switching \"wormhole\" there are none: it would change nothing\n")
+pimsim_command_test(map_conflict_worms "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set noc.flit_bits=64 --set tile.switching=wormhole" 0
+  "32 nodes, 46 edges" "^$")
+pimsim_command_test(map_pimcomp_bus "map pimcomp --network ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg --layout first --set interconnect.kind=bus --set noc.flit_bits=64" 1 "^$"
+  "^pimsim map pimcomp: noc\\.flit_bits: describes routers, and without interconnect\\.kind \"mesh\" there are none: it would change nothing\n")
 pimsim_command_test(map_conflict_searches "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --generations 0 --population 2 --finalists 4000 --refine 1" 0
   "\nsearches             14, each with a seed of its own\n" "^$")
 pimsim_command_test(map_conflict_tiles "map conflict --network recorded:cifar-vgg8 --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set array.width=7 --set array.height=7" 1 "^$"

@@ -4,6 +4,7 @@
 #include "models/cost/read.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"
+#include "models/system/used.h"
 #include "traces/file/hardware.h"
 #include "traces/file/reader.h"
 
@@ -92,6 +93,8 @@ enum pim_status trace_read_limits(const struct pim_trace *trace, const struct co
         status = pim_configuration_read_file(configuration, common->hardware.items[i], error);
     for (size_t i = 0; i < common->sets.count && status == PIM_OK; i++)
         status = pim_configuration_set(configuration, common->sets.items[i], error);
+    if (status == PIM_OK)
+        status = pim_hardware_accept_sets(configuration, common->sets.items, common->sets.count, error);
     if (status == PIM_OK)
         fill_limits(configuration, limits);
     if (status == PIM_OK && limits->kind == PIM_CHECK_CHANNELS)

@@ -145,7 +145,7 @@ static enum pim_status add_options(const struct sweep_request *request, struct p
         sweep->fidelity = fidelities[request->fidelity];
     if (request->repeats > 0)
         sweep->repeats = request->repeats;
-    if (request->seed > 0)
+    if (request->seed_given)
         sweep->seed = request->seed;
     if (request->until > 0)
         sweep->until_cycle = request->until;
@@ -338,6 +338,25 @@ static enum pim_status list_points(const struct pim_sweep *sweep, struct pim_err
     return PIM_OK;
 }
 
+/* Options that describe or run a sweep do nothing where results are looked at. */
+static enum pim_status check_results(const struct sweep_request *request, const char *const *given,
+                                     size_t count, struct pim_error *error)
+{
+    static const char *const of_sweeps[] = {"vary",  "constraint", "repeats", "seed",        "until", "noc",
+                                            "list",  "resume",     "retry",   "yes",         "jobs",  "set",
+                                            "slurm", "hardware",   "task",    "slurm-script"};
+    const char *mode = request->status                ? "status"
+                       : request->export != NO_EXPORT ? "export"
+                       : request->merge               ? "merge"
+                                                      : NULL;
+    for (size_t i = 0; mode && i < count; i++)
+        for (size_t j = 0; given[i] && j < sizeof of_sweeps / sizeof of_sweeps[0]; j++)
+            if (strcmp(given[i], of_sweeps[j]) == 0)
+                return pim_fail(error, PIM_USAGE, "--%s is for a sweep that runs, not for --%s", given[i],
+                                mode);
+    return PIM_OK;
+}
+
 static enum pim_status dispatch(const struct sweep_request *request, struct pim_error *error)
 {
     struct pim_sweep sweep;
@@ -447,9 +466,11 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
 int command_sweep(int argument_count, char **arguments)
 {
     struct sweep_request request = {.export = NO_EXPORT, .tasks = 8, .task = SWEEP_NO_TASK};
-    const struct option_rule rules[] = {OPTIONS_POINTS(request), OPTIONS_RUNNING(request),
-                                        OPTIONS_RESULTS(request), OPTIONS_SLURM(request),
-                                        OPTIONS_COMMON(request.common)};
+    struct option_rule rules[] = {OPTIONS_POINTS(request), OPTIONS_RUNNING(request), OPTIONS_RESULTS(request),
+                                  OPTIONS_SLURM(request), OPTIONS_COMMON(request.common)};
+    const char *given[sizeof rules / sizeof rules[0]] = {NULL};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        rules[i].given = &given[i];
     const struct option_usage usage = {"SPECIFICATION|TRACE|RESULTS",
                                        "Runs a trace or mapped networks on many hardwares, and keeps the "
                                        "results in a table.",
@@ -461,7 +482,11 @@ int command_sweep(int argument_count, char **arguments)
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};
     request.path = files.items[0];
-    enum pim_status status = dispatch(&request, &error);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        request.seed_given = request.seed_given || (given[i] && strcmp(given[i], "seed") == 0);
+    enum pim_status status = check_results(&request, given, sizeof rules / sizeof rules[0], &error);
+    if (status == PIM_OK)
+        status = dispatch(&request, &error);
     text_list_terminate(&files);
     text_list_terminate(&request.vary);
     text_list_terminate(&request.constraints);

@@ -15,6 +15,7 @@ struct sweep_request {
     struct text_list vary, constraints;
     unsigned fidelity; /* index in SWEEP_FIDELITIES */
     uint64_t until, repeats, seed;
+    bool seed_given; /* 0 is a seed too */
     const char *output, *cache;
     uint64_t threads;
     bool resume, force, retry, yes, list;

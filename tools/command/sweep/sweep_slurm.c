@@ -63,7 +63,11 @@ static void collect_words(const struct sweep_request *request, const char *folde
         add_option(words, "noc", fidelities[request->fidelity]);
     add_number(words, "until", request->until);
     add_number(words, "repeats", request->repeats);
-    add_number(words, "seed", request->seed);
+    if (request->seed_given) {
+        char seed[24];
+        (void)snprintf(seed, sizeof seed, "%" PRIu64, request->seed);
+        add_option(words, "seed", seed);
+    }
     add_number(words, "jobs", request->threads ? request->threads : 1);
     add_number(words, "tasks", request->tasks);
     add_option(words, "output", request->output);

@@ -22,12 +22,17 @@ static const double FAITHFUL = 0.95; /* rank correlation at which a fidelity sta
 #define METHODS_CHOICE "nicepim|random|annealing|gaussian|trees"
 #define FIDELITIES_CHOICE "estimate|ideal|flit"
 
+/* Options of a search; the last is of methods that learn. */
+enum { SEARCHES = 4 };
+static const char *const searching[SEARCHES] = {"iterations", "method", "fidelity", "candidates"};
+
 struct request {
     struct text_list networks; /* as given: each may be several, with commas between */
     const char *constraints, *goal, *mapper, *output;
     unsigned method, fidelity;
     uint64_t iterations, ladder, seed, candidates, threads, seconds;
     bool resume, force, quiet;
+    const char *searches[SEARCHES]; /* which of `searching` were given */
 };
 
 /* --- the end --- */
@@ -174,6 +179,15 @@ static enum pim_status check(const struct request *request, struct pim_error *er
     if (request->resume && request->force)
         return pim_fail(error, PIM_USAGE,
                         "--resume keeps results, --force throws them away: only one of them is possible");
+    for (size_t i = 0; i < SEARCHES; i++)
+        if (request->ladder > 0 && request->searches[i])
+            return pim_fail(error, PIM_USAGE,
+                            "--%s is for a search: --ladder tries random architectures at all fidelities",
+                            searching[i]);
+    if (request->searches[SEARCHES - 1] &&
+        (request->method == PIM_TUNE_RANDOM || request->method == PIM_TUNE_ANNEALING))
+        return pim_fail(error, PIM_USAGE,
+                        "--candidates is for methods that learn: nicepim, gaussian and trees");
     return PIM_OK;
 }
 
@@ -230,7 +244,7 @@ int command_tune(int argument_count, char **arguments)
                               .iterations = 100,
                               .fidelity = 2,
                               .candidates = PIM_TUNE_CANDIDATES};
-    const struct option_rule rules[] = {
+    struct option_rule rules[] = {
         {.name = "networks",
          .kind = OPTION_LIST,
          .target = &request.networks,
@@ -270,6 +284,10 @@ int command_tune(int argument_count, char **arguments)
                      "Chooses the hardware for networks: node array, PE array and buffers of "
                      "a DRAM-PIM system within an area.",
                      rules, 0, 0);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        for (size_t j = 0; j < SEARCHES; j++)
+            if (strcmp(rules[i].name, searching[j]) == 0)
+                rules[i].given = &request.searches[j];
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
     enum pim_status status = run(&request, &error);

@@ -113,7 +113,7 @@ export function energyRunsChart(all) {
                     Plot.barX(data, {x1: "from", x2: "to", y: (d) => d.run.name, fill: {value: "colour", scale: null}, insetTop: 2, insetBottom: 2,
                         render: tracked(marks, data, (d) => ({title: `${d.run.name}: ${d.text}`, rows: [["energy", energy(d.value)],
                             ["share", share(d.value / d.run.entry.result.energy_pj.total)],
-                            ["per MAC", `${figure(d.value / d.run.entry.result.work.macs)}\u00a0pJ`]]}))}),
+                            ["per MAC", `${figure(d.value / d.run.summary.macs)}\u00a0pJ`]]}))}),
                     Plot.ruleX([0], {stroke: "var(--line)"}),
                 ],
             });

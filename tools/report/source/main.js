@@ -27,7 +27,7 @@ const HEADLINE = [
     ["Cycles", ({entry}) => integer(entry.result.cycles)],
     ["Time", ({entry}) => time(entry.result.time_ns)],
     ["Mapper\u2019s estimate", ({summary}) => summary.estimate > 0 ? `${cycles(summary.estimate)} (${signedPercent(summary.estimateError)})` : NOTHING],
-    ["MACs", ({entry}) => integer(entry.result.work.macs)],
+    ["MACs", ({entry, summary}) => integer(summary.macs) + (summary.macs === entry.result.work.macs ? "" : ` (${integer(entry.result.work.macs)} executed)`)],
     ["Throughput", ({summary}) => si(summary.macsPerSecond, "MAC/s")],
     ["Matrix engines busy", ({summary}) => share(summary.arrayBusy)],
     ["Energy", ({entry}) => entry.result.energy_pj.total > 0 ? energy(entry.result.energy_pj.total) : NOTHING],

@@ -62,6 +62,11 @@ export function networkCycles(result) {
     return link ? link.flits / link.utilization : NaN;
 }
 
+// Of the network where all of it ran. What was executed can be more: padding, and on channels all columns of the banks that multiply.
+export function usefulMacs(complete, network, executed) {
+    return complete !== false && network > 0 ? network : executed;
+}
+
 export function summarize(entry) {
     const {result} = entry;
     // Estimates are of the whole and of one hardware; of a run that was stopped, or on another one, they say nothing.
@@ -69,15 +74,16 @@ export function summarize(entry) {
     const tiles = tilePhases(result.phases.map((phase) => whole ? phase : {...phase, estimate_cycles: 0, equation_cycles: null}));
     const steps = groupSteps(tiles);
     const estimate = sum(tiles, (tile) => tile.estimate);
+    const macs = usefulMacs(result.complete, result.work.network_macs, result.work.macs);
     const shares = SHARES.map(([key]) => meanShare(result, (unit) => unit.cycles_by?.[key]));
     const accesses = result.dram.row_hits + result.dram.row_misses + result.dram.row_conflicts;
     const utilizations = result.links.map((link) => link.utilization).filter(isNumber);
     return {
         tiles, steps, shares, estimate,
         estimateError: estimate > 0 && result.cycles > 0 ? 100 * (estimate - result.cycles) / result.cycles : NaN,
-        macsPerSecond: result.time_ns > 0 ? result.work.macs / result.time_ns * 1e9 : NaN,
-        picojoulesPerMac: result.work.macs > 0 && result.energy_pj.total > 0
-            ? result.energy_pj.total / result.work.macs : NaN,
+        macs,
+        macsPerSecond: result.time_ns > 0 ? macs / result.time_ns * 1e9 : NaN,
+        picojoulesPerMac: macs > 0 && result.energy_pj.total > 0 ? result.energy_pj.total / macs : NaN,
         arrayBusy: meanShare(result, (unit) => unit.busy_cycles?.pe),
         hitShare: accesses > 0 ? result.dram.row_hits / accesses : NaN,
         accesses,

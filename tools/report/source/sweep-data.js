@@ -1,5 +1,6 @@
 // A sweep as the charts need it: what varies, what was measured, and the points that match a choice.
 import {isNumber, unitOf} from "./format.js";
+import {usefulMacs} from "./run-data.js";
 
 const FIRST = ["tune.cost", "cycles", "time_ns", "throughput", "energy_pj.total", "estimate_cycles", "estimate_error_percent",
     "noc.average_packet_latency", "noc.p99_packet_latency", "noc.link_utilization_mean", "noc.link_utilization_maximum"];
@@ -68,9 +69,10 @@ function metricsOf(sweep) {
     const metrics = sweep.statistics.filter((name) => name !== "complete")
         .map((name) => ({name, unit: unitOf(name), of: (point) => point.values[place.get(name)]}));
     if (place.has("work.macs") && place.has("time_ns")) {
-        const macs = place.get("work.macs"), time = place.get("time_ns");
+        const macs = place.get("work.macs"), network = place.get("work.network_macs"), complete = place.get("complete"), time = place.get("time_ns");
+        const of = (point) => usefulMacs(point.values[complete] !== 0, point.values[network], point.values[macs]);
         metrics.push({name: "throughput", unit: "MACs per second",
-            of: (point) => point.values[time] > 0 ? point.values[macs] / point.values[time] * 1e9 : NaN});
+            of: (point) => point.values[time] > 0 ? of(point) / point.values[time] * 1e9 : NaN});
     }
     const rank = (metric) => FIRST.includes(metric.name) ? FIRST.indexOf(metric.name) : FIRST.length;
     return metrics.filter((metric) => sweep.points.some((point) => isNumber(metric.of(point))))
