@@ -51,6 +51,7 @@ static void take_bank(const struct pim_bank_rules *bank, struct pim_estimate_har
     nodes->interleaved = bank->interleaved;
     nodes->row_ahead_cycles = row_ahead(bank);
     nodes->bank_cycles = timing->trc;
+    nodes->bank = *bank;
 }
 
 enum pim_status pim_machine_nodes_read(const struct pim_configuration *configuration,

@@ -3,6 +3,7 @@
 #define PIMSIM_MAPPERS_MACHINE_NODES_H
 
 #include "models/cost/acu.h"
+#include "models/cost/bank_rules.h"
 #include "models/cost/energy.h"
 #include "models/cost/pe.h"
 #include "sim/configuration/configuration.h"
@@ -48,6 +49,7 @@ struct pim_estimate_hardware {
     /* Banks that take turns row by row (0 is 1); memory cycles that columns of one must take for the row of
        the next to open behind them, and from opening a row to opening the next of the same bank. */
     uint32_t interleaved, row_ahead_cycles, bank_cycles;
+    struct pim_bank_rules bank; /* all of the memory port, where closed forms are not enough */
     struct pim_energy_configuration energy;
 };
 

@@ -12,8 +12,8 @@
 #ifndef PIMSIM_MODELS_CORE_CORES_H
 #define PIMSIM_MODELS_CORE_CORES_H
 
+#include "models/cost/bank.h"
 #include "models/cost/crossbar.h"
-#include "models/dram/bank.h"
 #include "models/dram/standard/schema.h"
 #include "models/unit/unit.h"
 

@@ -1,6 +1,6 @@
 /*
  * The timing rules of a DRAM bank, or of several banks in lock-step behind one port: JEDEC's parameters, what
- * is derived from them, and what must hold. models/dram/bank.h applies them; estimates add them up.
+ * is derived from them, and what must hold. models/cost/bank.h applies them; estimates add them up.
  */
 #ifndef PIMSIM_MODELS_COST_BANK_RULES_H
 #define PIMSIM_MODELS_COST_BANK_RULES_H

@@ -11,7 +11,7 @@
 #ifndef PIMSIM_MODELS_DRAM_MEMORY_H
 #define PIMSIM_MODELS_DRAM_MEMORY_H
 
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 #include "models/dram/channel/channel.h"
 
 struct pim_dram_memory;

@@ -23,40 +23,6 @@ static void schedule(struct pim_node *node)
     pim_kernel_schedule(kernel, at - now, PIM_PHASE_UNIT, arbitrate, node);
 }
 
-/* Cuts the next part off a request; true when that was the last. */
-static bool cut(struct pim_port_request *request, uint32_t limit, const struct pim_bank_rules *rules,
-                struct pim_burst *part)
-{
-    uint64_t row_bytes = (uint64_t)rules->port_bytes * rules->columns_per_row;
-    const struct pim_burst *burst = &request->burst;
-    part->address = burst->address + (uint64_t)request->piece * burst->stride + request->offset;
-    part->stride = burst->stride;
-    part->write = burst->write;
-    if (burst->bytes > limit) {
-        uint32_t rest = burst->bytes - request->offset;
-        uint64_t row_rest = row_bytes - part->address % row_bytes;
-        uint32_t beyond_column = (uint32_t)((part->address + limit) % rules->port_bytes);
-        part->bytes = rest < limit ? rest : limit;
-        if (row_rest < part->bytes)
-            part->bytes = (uint32_t)row_rest;
-        else if (rest > limit && beyond_column < limit)
-            part->bytes = limit - beyond_column;
-        part->count = 1;
-        request->offset += part->bytes;
-        if (request->offset == burst->bytes) {
-            request->offset = 0;
-            request->piece++;
-        }
-    } else {
-        uint32_t pieces = limit / burst->bytes;
-        uint32_t rest = burst->count - request->piece;
-        part->bytes = burst->bytes;
-        part->count = rest < pieces ? rest : pieces;
-        request->piece += part->count;
-    }
-    return request->piece == burst->count;
-}
-
 /* The port has taken the whole request of a client. */
 static void taken(struct pim_node *node, unsigned client)
 {
@@ -96,7 +62,8 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
     pim_time now = pim_kernel_now(kernel);
     struct pim_burst part;
     struct pim_burst_times times;
-    bool last = cut(request, configuration->arbitration_bytes, &configuration->bank, &part);
+    bool last = pim_burst_part(&request->burst, &request->next, configuration->arbitration_bytes,
+                               configuration->bank.port_bytes, configuration->bank.columns_per_row, &part);
     if (port->memory) {
         pim_shared_memory_take(node, &part, request, last);
         if (last)
@@ -122,11 +89,7 @@ void pim_port_submit(struct pim_node *node, enum pim_port_client client, const s
     assert(!request->active && burst->bytes > 0 && burst->count > 0);
     *request =
         (struct pim_port_request){.burst = *burst, .active = true, .handler = handler, .context = context};
-    uint64_t bytes = (uint64_t)burst->bytes * burst->count;
-    if (burst->count > 1 && burst->stride == burst->bytes && bytes <= UINT32_MAX) {
-        request->burst.bytes = (uint32_t)bytes;
-        request->burst.count = 1;
-    }
+    pim_burst_join(&request->burst);
     schedule(node);
 }
 

@@ -16,8 +16,8 @@
 #define PIMSIM_MODELS_NODE_NODE_H
 
 #include "models/cost/acu.h"
+#include "models/cost/bank.h"
 #include "models/cost/pe.h"
-#include "models/dram/bank.h"
 #include "models/dram/standard/schema.h"
 #include "models/noc/noc.h"
 #include "models/pe/buffer.h"

@@ -37,8 +37,7 @@ struct pim_engine_queue {
 /* One client's request at the memory port. */
 struct pim_port_request {
     struct pim_burst burst;
-    uint32_t piece;  /* next piece */
-    uint32_t offset; /* bytes of it already taken */
+    struct pim_part_cursor next; /* part */
     bool active;
     struct pim_transfer *transfer; /* of a shared memory, once a part was taken */
     pim_handler *handler;          /* called in phase MEMORY at the cycle of its last data */

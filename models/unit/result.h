@@ -10,7 +10,7 @@
 #ifndef PIMSIM_MODELS_UNIT_RESULT_H
 #define PIMSIM_MODELS_UNIT_RESULT_H
 
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 #include "sim/kernel/kernel.h"
 #include "traces/instruction.h"
 

@@ -4,7 +4,7 @@
  * 1 024 in the second. Timing and organisation are those of configs/hardware/allspark-16x16.cfg in cycles of
  * 400 MHz.
  */
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 #include "sim/output/json.h"
 #include "tools/bench/bench.h"
 

@@ -1,6 +1,7 @@
 #include "mappers/nicepim/map/attempts.h"
 
 #include "mappers/search/workers.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,15 +24,18 @@ const char *const nice_methods[NICE_METHODS] = {
 struct attempt {
     enum nice_method method;
     struct nice_weights weights;
+    uint32_t width, height; /* of the nodes that work; 0, 0: all */
     enum pim_status status;
     struct nice_plan plan;
     struct nice_result result;
     struct pim_error failure;
 };
 
+enum { CORNERS = 2, ATTEMPTS = NICE_METHODS > CORNERS ? NICE_METHODS : CORNERS };
+
 struct attempts {
     const struct nice_search *search;
-    struct attempt list[NICE_METHODS];
+    struct attempt list[ATTEMPTS];
     unsigned count;
 };
 
@@ -43,8 +47,15 @@ static enum pim_status try_limit(const struct nice_search *search, struct attemp
     uint64_t memory = search->hardware->memory_bytes, capacity = memory;
     struct nice_plan *plan = &attempt->plan;
     for (int trial = 0;; trial++) {
-        const struct nice_request request = {search->network, search->hardware, search->batch,   capacity,
-                                             copy_limit,      attempt->method,  attempt->weights};
+        const struct nice_request request = {.network = search->network,
+                                             .hardware = search->hardware,
+                                             .batch = search->batch,
+                                             .capacity = capacity,
+                                             .copy_limit = copy_limit,
+                                             .method = attempt->method,
+                                             .weights = attempt->weights,
+                                             .width = attempt->width,
+                                             .height = attempt->height};
         if (nice_plan_make(&request, plan, error) != PIM_OK ||
             nice_emit(plan, NULL, &attempt->result, error) != PIM_OK)
             return error->status;
@@ -91,8 +102,8 @@ static double score(enum nice_objective objective, const struct nice_tried *trie
 }
 
 /* The best is kept by what its programs are estimated to take: candidates see what moves between layers only
- * roughly. */
-static void keep(enum nice_objective objective, struct attempt *attempt, struct nice_best *best)
+ * roughly. True: it is this one. */
+static bool keep(enum nice_objective objective, struct attempt *attempt, struct nice_best *best)
 {
     const struct nice_tried tried = {attempt->result.cycles, attempt->result.energy.total},
                             kept = {best->result.cycles, best->result.energy.total};
@@ -101,19 +112,50 @@ static void keep(enum nice_objective objective, struct attempt *attempt, struct 
         if (of_method->cycles == 0)
             (void)snprintf(best->left_out[attempt->method], sizeof best->left_out[0], "%.255s",
                            attempt->failure.text);
-        return;
+        return false;
     }
     if (of_method->cycles == 0 || score(objective, &tried) < score(objective, of_method))
         *of_method = tried;
     if (best->found && score(objective, &tried) >= score(objective, &kept)) {
         nice_plan_terminate(&attempt->plan);
-        return;
+        return false;
     }
     nice_plan_terminate(&best->plan);
     best->plan = attempt->plan;
     best->result = attempt->result;
     best->method = attempt->method;
     best->found = true;
+    return true;
+}
+
+/*
+ * What moves between nodes makes small networks slower on many of them than on few. So branches one after
+ * another are tried on half of the array, and on three quarters, as long as one of these is the best so far.
+ */
+static void try_corners(const struct nice_search *search, struct nice_weights weights,
+                        struct pim_workers *workers, struct nice_best *best)
+{
+    uint32_t width = search->hardware->width, height = search->hardware->height;
+    for (bool better = true; better && width * height > 1;) {
+        struct attempts attempts = {.search = search};
+        const uint32_t longer = width > height ? width : height;
+        const uint32_t sides[CORNERS] = {pim_divide_up32(longer, 2), longer - longer / 4};
+        better = false;
+        for (unsigned i = 0; i < CORNERS && sides[i] < longer; i++)
+            attempts.list[attempts.count++] = (struct attempt){.method = NICE_SERIAL,
+                                                               .weights = weights,
+                                                               .width = width > height ? sides[i] : width,
+                                                               .height = width > height ? height : sides[i]};
+        pim_workers_run(workers, work, &attempts, 0, attempts.count);
+        for (unsigned i = 0; i < attempts.count; i++) {
+            struct attempt *attempt = &attempts.list[i];
+            if (keep(search->objective, attempt, best)) {
+                better = true;
+                width = attempt->width;
+                height = attempt->height;
+            }
+        }
+    }
 }
 
 /* All methods with these weights. */
@@ -131,8 +173,10 @@ static void try_weights(const struct nice_search *search, struct nice_weights we
     for (unsigned i = 0; i < attempts.count; i++) {
         if (attempts.list[i].status != PIM_OK && first->status == PIM_OK)
             *first = attempts.list[i].failure;
-        keep(search->objective, &attempts.list[i], best);
+        (void)keep(search->objective, &attempts.list[i], best);
     }
+    if (search->asked[NICE_SERIAL])
+        try_corners(search, weights, workers, best);
 }
 
 /*

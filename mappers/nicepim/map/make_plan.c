@@ -248,10 +248,27 @@ static enum pim_status make_sequential(struct nice_plan *plan, struct pim_error 
     return PIM_OK;
 }
 
+/* The hardware with the nodes alone that work. */
+static enum pim_status take_corner(const struct nice_request *request, struct nice_plan *plan,
+                                   struct pim_error *error)
+{
+    if (request->width == 0)
+        return PIM_OK;
+    plan->corner = malloc(sizeof *plan->corner);
+    if (!plan->corner)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    *plan->corner = *request->hardware;
+    plan->corner->width = request->width;
+    plan->corner->height = request->height;
+    plan->hardware = plan->corner;
+    return PIM_OK;
+}
+
 enum pim_status nice_plan_make(const struct nice_request *request, struct nice_plan *plan,
                                struct pim_error *error)
 {
     *plan = (struct nice_plan){.hardware = request->hardware,
+                               .array = request->hardware,
                                .weights = request->weights,
                                .capacity = request->capacity,
                                .copy_limit = request->copy_limit,
@@ -259,8 +276,12 @@ enum pim_status nice_plan_make(const struct nice_request *request, struct nice_p
                                .sequential = request->method == NICE_SEQUENTIAL};
     bool pipeline = request->method == NICE_PIPELINE;
     plan->images = pipeline ? request->batch : 1;
-    if (flow_build(request->network, pipeline ? 1 : request->batch, &plan->flow, error) != PIM_OK)
+    if (take_corner(request, plan, error) != PIM_OK)
         return error->status;
+    if (flow_build(request->network, pipeline ? 1 : request->batch, &plan->flow, error) != PIM_OK) {
+        nice_plan_terminate(plan);
+        return error->status;
+    }
     size_t count = plan->flow.count + (size_t)1;
     plan->decision = calloc(count, sizeof *plan->decision);
     plan->layout = calloc(count, sizeof *plan->layout);

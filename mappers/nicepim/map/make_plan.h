@@ -26,6 +26,8 @@ struct nice_request {
     uint64_t capacity, copy_limit;
     enum nice_method method;
     struct nice_weights weights;
+    /* Nodes that work, from node 0 on: the corner of the array; 0, 0: all of them. A pipeline takes all. */
+    uint32_t width, height;
 };
 
 /*

@@ -230,6 +230,9 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
     (void)error;
     fprintf(file, "segments             %" PRIu32 ", %" PRIu32 " with branches side by side\n",
             p->flow.segments.segment_count, p->parallel_segments);
+    if (p->corner)
+        fprintf(file, "nodes that work      %" PRIu32 " x %" PRIu32 " of %" PRIu32 " x %" PRIu32 "\n",
+                p->hardware->height, p->hardware->width, p->array->height, p->array->width);
     fprintf(file, "weights of a node    %" PRIu64 " bytes of %" PRIu64 " there are for them\n", p->stored,
             p->capacity);
     if (p->rounded)
@@ -346,6 +349,10 @@ static enum pim_status write_json(void *plan, FILE *file, struct pim_error *erro
     pim_json_put_count(json, "batch", made->search.batch);
     pim_json_put_count(json, "segments", p->flow.segments.segment_count);
     pim_json_put_count(json, "parallel_segments", p->parallel_segments);
+    pim_json_begin_array(json, "nodes_used");
+    pim_json_put_count(json, NULL, p->hardware->height);
+    pim_json_put_count(json, NULL, p->hardware->width);
+    pim_json_end(json);
     pim_json_put_count(json, "weight_capacity_bytes", p->capacity);
     pim_json_put_count(json, "stored_weight_bytes", p->stored);
     pim_json_put_count(json, "memory_bytes", made->best.result.memory_bytes);

@@ -102,6 +102,7 @@ bool nice_tiling(const struct nice_plan *plan, const struct tile_product *produc
 void nice_plan_terminate(struct nice_plan *plan)
 {
     flow_terminate(&plan->flow);
+    free(plan->corner);
     free(plan->decision);
     free(plan->layout);
     free(plan->part);

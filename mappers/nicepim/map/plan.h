@@ -22,8 +22,11 @@ struct nice_decision {
 };
 
 struct nice_plan {
-    const struct pim_estimate_hardware *hardware;
-    struct nice_weights weights; /* what is minimised */
+    const struct pim_estimate_hardware
+        *hardware; /* of the nodes that work: the corner of the array, or all of it */
+    const struct pim_estimate_hardware *array; /* of all nodes */
+    struct pim_estimate_hardware *corner;      /* owned; NULL: all nodes work */
+    struct nice_weights weights;               /* what is minimised */
     struct flow flow;
     struct tile_memory *tiles;
     struct nice_decision *decision; /* of each layer of the graph; of products alone */

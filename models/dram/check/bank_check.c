@@ -1,5 +1,5 @@
 /* What a burst must be before it is simulated. */
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TESTS_UNIT_DRAM_DRAW_H
 #define PIMSIM_TESTS_UNIT_DRAM_DRAW_H
 
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 
 #include <stdint.h>
 

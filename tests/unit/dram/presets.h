@@ -3,7 +3,7 @@
 #ifndef PIMSIM_TESTS_UNIT_DRAM_PRESETS_H
 #define PIMSIM_TESTS_UNIT_DRAM_PRESETS_H
 
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 
 static const struct pim_bank_timing pimbank_timing = {.trcd = 8,
                                                       .trp = 8,

@@ -1,12 +1,12 @@
 /*
- * A bank stepped cycle by cycle: the oracle for models/dram/bank.c. It shares no arithmetic with it: it holds
+ * A bank stepped cycle by cycle: the oracle for models/cost/bank.c. It shares no arithmetic with it: it holds
  * the cycle of the last command of each kind, asks in every cycle which command is legal, and lists the
  * columns of a burst byte by byte.
  */
 #ifndef PIMSIM_TESTS_UNIT_DRAM_STEPPED_BANK_H
 #define PIMSIM_TESTS_UNIT_DRAM_STEPPED_BANK_H
 
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 
 #include <stddef.h>
 

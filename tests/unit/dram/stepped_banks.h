@@ -1,12 +1,12 @@
 /*
- * Interleaved banks stepped cycle by cycle: the oracle for models/dram/bank.c where a node has several. It
+ * Interleaved banks stepped cycle by cycle: the oracle for models/cost/bank.c where a node has several. It
  * shares no arithmetic with it: every bank and the bus hold the cycle of the last command of each kind, every
  * cycle asks which of all accesses that have arrived may go on, and nothing is known of what comes later.
  */
 #ifndef PIMSIM_TESTS_UNIT_DRAM_STEPPED_BANKS_H
 #define PIMSIM_TESTS_UNIT_DRAM_STEPPED_BANKS_H
 
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 
 #include <stddef.h>
 

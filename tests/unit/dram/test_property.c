@@ -7,7 +7,7 @@
 #include "tests/unit/dram/stepped_bank.h"
 #include "tests/unit/dram/suites.h"
 
-#include "models/dram/burst.h"
+#include "models/cost/burst.h"
 #include "sim/random.h"
 
 #include <check.h>

@@ -7,5 +7,6 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, estimate_memory_suite());
     srunner_add_suite(runner, estimate_engines_suite());
     srunner_add_suite(runner, estimate_ring_suite());
+    srunner_add_suite(runner, estimate_pace_suite());
     srunner_add_suite(runner, estimate_tiling_suite());
 }

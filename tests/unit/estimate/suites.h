@@ -7,6 +7,7 @@
 Suite *estimate_memory_suite(void);
 Suite *estimate_engines_suite(void);
 Suite *estimate_ring_suite(void);
+Suite *estimate_pace_suite(void);
 Suite *estimate_tiling_suite(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include "tests/unit/estimate/machine.h"
 #include "tests/unit/estimate/suites.h"
 
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 #include "sim/random.h"
 
 #include <inttypes.h>

@@ -166,7 +166,7 @@ enum pim_status nice_emit_observed(const struct nice_plan *plan, struct pim_trac
         emit_layers(&emitter);
     *result = (struct nice_result){.cycles = program->cycles, .macs = program->macs};
     memcpy(result->parts, program->parts, sizeof result->parts);
-    nice_energy_of(plan->hardware, &program->actions, program->cycles, &result->energy);
+    nice_energy_of(plan->array, &program->actions, program->cycles, &result->energy);
     for (uint32_t node = 0; node < program->nodes && program->status == PIM_OK; node++) {
         uint64_t bytes = program->top[node] + program->most_scratch[node];
         result->memory_bytes = bytes > result->memory_bytes ? bytes : result->memory_bytes;

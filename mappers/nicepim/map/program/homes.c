@@ -175,18 +175,13 @@ static uint64_t move_bytes(const struct move *move)
            move->source.width;
 }
 
-/* The memory port of a node: cycles of copies, and the bytes among which they go. */
-struct port {
-    uint64_t cycles, among;
-};
-
 /* A copy through the port of a node: its load, and its store when the next load has been asked for. */
 struct copy {
     struct move *move;
     uint64_t loaded;
 };
 
-static void finish_copy(struct emitter *emitter, struct copy *copy, struct port *port)
+static void finish_copy(struct emitter *emitter, struct copy *copy)
 {
     struct move *move = copy->move;
     if (!move)
@@ -195,8 +190,6 @@ static void finish_copy(struct emitter *emitter, struct copy *copy, struct port 
     if (move->from == move->to) {
         (void)program_part(program, move->to, PIM_OP_STORE, PIM_BUFFER_NONE, move->layer, &move->target,
                            move->part, copy->loaded);
-        port[move->to].cycles +=
-            place_cycles(program->plan->hardware, &move->target, move->part, port[move->to].among, true);
     } else {
         uint64_t bytes = move_bytes(move), address = program_borrow(program, move->from, bytes);
         struct nice_note note = {.kind = NICE_NOTE_PACK, .layer = move->layer, .place = move->target};
@@ -205,8 +198,6 @@ static void finish_copy(struct emitter *emitter, struct copy *copy, struct port 
         uint64_t stored =
             program_memory(program, move->from, PIM_OP_STORE, PIM_BUFFER_NONE, address, bytes, copy->loaded);
         program->note = NULL;
-        port[move->from].cycles +=
-            place_run_cycles(program->plan->hardware, bytes, port[move->from].among, true);
         move->source.address = address;
         move->packed = stored;
     }
@@ -215,7 +206,7 @@ static void finish_copy(struct emitter *emitter, struct copy *copy, struct port 
 
 /* What stays on its node is copied; what is not one run is packed into one, in the order of its target. What
  * is one here and there has that order: groups of channels are whole in both, or positions are one. */
-static void pack(struct emitter *emitter, struct copy *copies, struct port *port)
+static void pack(struct emitter *emitter, struct copy *copies)
 {
     struct program *program = &emitter->program;
     for (size_t i = 0; i < emitter->move_count && program->status == PIM_OK; i++) {
@@ -228,18 +219,15 @@ static void pack(struct emitter *emitter, struct copy *copies, struct port *port
         }
         uint64_t loaded = program_part(program, move->from, PIM_OP_LOAD, PIM_BUFFER_NONE, move->layer,
                                        &move->source, move->part, PROGRAM_NOTHING);
-        port[move->from].cycles +=
-            place_cycles(program->plan->hardware, &move->source, move->part, port[move->from].among, false);
-        finish_copy(emitter, &copies[move->from], port);
+        finish_copy(emitter, &copies[move->from]);
         copies[move->from] = (struct copy){move, loaded};
     }
     for (uint32_t node = 0; node < program->nodes; node++)
-        finish_copy(emitter, &copies[node], port);
+        finish_copy(emitter, &copies[node]);
 }
 
 /* Parts that do not lie in one run where they go come in elsewhere and are put in their places. */
-static void unpack(struct emitter *emitter, const struct program_message *messages, size_t count,
-                   struct port *port)
+static void unpack(struct emitter *emitter, const struct program_message *messages, size_t count)
 {
     struct program *program = &emitter->program;
     for (size_t i = 0; i < count && program->status == PIM_OK; i++) {
@@ -250,11 +238,6 @@ static void unpack(struct emitter *emitter, const struct program_message *messag
                                          messages[i].bytes, messages[i].received);
         (void)program_part(program, move->to, PIM_OP_STORE, PIM_BUFFER_NONE, move->layer, &move->target,
                            move->part, loaded);
-        const struct pim_estimate_hardware *hardware = program->plan->hardware;
-        struct port *to = &port[move->to];
-        to->cycles += place_run_cycles(hardware, messages[i].bytes, to->among, false) +
-                      place_cycles(hardware, &move->target, move->part, to->among, true) +
-                      pim_estimate_latency(hardware);
     }
 }
 
@@ -281,40 +264,27 @@ static size_t make_messages(struct emitter *emitter, struct program_message *mes
     return count;
 }
 
-/* The cycles of the busiest port, which begin anew. */
-static uint64_t most(struct port *port, uint32_t nodes)
-{
-    uint64_t most = 0;
-    for (uint32_t node = 0; node < nodes; node++) {
-        most = port[node].cycles > most ? port[node].cycles : most;
-        port[node].cycles = 0;
-    }
-    return most;
-}
-
 uint64_t move_all(struct emitter *emitter)
 {
     struct program *program = &emitter->program;
     struct program_message *messages = calloc(emitter->move_count + 1, sizeof *messages);
     struct copy *copies = calloc((size_t)program->nodes + 1, sizeof *copies);
-    struct port *port = calloc((size_t)program->nodes + 1, sizeof *port);
-    uint64_t cycles = 0;
-    if (!messages || !copies || !port) {
+    uint64_t *copying = calloc((size_t)program->nodes + 1, sizeof *copying), cycles = 0;
+    if (!messages || !copies || !copying) {
         out_of_memory(emitter);
-    } else {
-        for (size_t i = 0; i < emitter->move_count; i++) {
-            port[emitter->moves[i].from].among += move_bytes(&emitter->moves[i]);
-            port[emitter->moves[i].to].among += move_bytes(&emitter->moves[i]);
-        }
-        pack(emitter, copies, port);
+    } else if (emitter->move_count > 0) {
+        program_pace_all(program);
+        pack(emitter, copies);
+        (void)program_slowest(program, copying);
         size_t count = make_messages(emitter, messages);
-        cycles = most(port, program->nodes) + program_exchange(program, messages, count);
-        unpack(emitter, messages, count, port);
-        cycles += most(port, program->nodes);
+        cycles = program_exchange(program, messages, count);
+        program_pace_all(program);
+        unpack(emitter, messages, count);
+        cycles += program_slowest(program, copying);
     }
     free(messages);
     free(copies);
-    free(port);
+    free(copying);
     emitter->move_count = 0;
     return cycles;
 }

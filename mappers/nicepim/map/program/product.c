@@ -1,6 +1,8 @@
 /* Tiles of a product on each of its nodes. */
 #include "mappers/nicepim/map/program/product.h"
 
+#include "sim/integer.h"
+
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -321,6 +323,7 @@ void product_compute(struct emitter *emitter, struct product *product, uint64_t 
                                  .tiling = &tiling,
                                  .node = product_node(emitter, product, i),
                                  .part = i};
+        program_pace(&emitter->program, walk.node);
         bool own = shape.right != FLOW_STORED;
         uint32_t batches =
             own ? product->part[i].loop[PIM_LOOP_B].to - product->part[i].loop[PIM_LOOP_B].from : 1;
@@ -331,10 +334,11 @@ void product_compute(struct emitter *emitter, struct product *product, uint64_t 
             }
         }
         flush(&walk);
-        if (tiling.total > slowest) {
-            slowest = tiling.total;
-            parts[PIM_ESTIMATE_COMPUTE] = tiling.compute;
-            parts[PIM_ESTIMATE_MEMORY] = tiling.total - tiling.compute;
+        const uint64_t cycles = program_paced(&emitter->program, walk.node);
+        if (cycles > slowest) {
+            slowest = cycles;
+            parts[PIM_ESTIMATE_COMPUTE] = pim_smaller(tiling.compute, cycles);
+            parts[PIM_ESTIMATE_MEMORY] = cycles - parts[PIM_ESTIMATE_COMPUTE];
         }
     }
 }

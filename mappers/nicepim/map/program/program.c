@@ -18,8 +18,15 @@ bool program_initialize(struct program *program, const struct nice_plan *plan,
     program->most_scratch = calloc(nodes, sizeof *program->most_scratch);
     program->traffic = calloc((size_t)nodes * 4, sizeof *program->traffic);
     program->clock = calloc(nodes, sizeof *program->clock);
-    return program->clock && program->open && program->sequence && program->top && program->scratch &&
-           program->most_scratch && program->traffic;
+    program->pace = calloc(nodes, sizeof(struct pim_pace *));
+    program->paced = calloc(nodes, sizeof *program->paced);
+    for (uint32_t node = 0; program->pace && node < nodes; node++) {
+        program->pace[node] = pim_pace_create(plan->hardware);
+        if (!program->pace[node])
+            return false;
+    }
+    return program->clock && program->pace && program->paced && program->open && program->sequence &&
+           program->top && program->scratch && program->most_scratch && program->traffic;
 }
 
 void program_terminate(struct program *program)
@@ -31,6 +38,10 @@ void program_terminate(struct program *program)
     free(program->most_scratch);
     free(program->traffic);
     free(program->clock);
+    for (uint32_t node = 0; program->pace && node < program->nodes; node++)
+        pim_pace_destroy(program->pace[node]);
+    free(program->pace);
+    free(program->paced);
 }
 
 /* --- phases and instructions --- */
@@ -44,12 +55,30 @@ void program_begin(struct program *program, const char *name, const char *step)
     memset(program->open, 0, program->nodes * sizeof *program->open);
 }
 
+/* A node that works, as all nodes of the array are counted. */
+static uint32_t unit_of(const struct program *program, uint32_t node)
+{
+    const struct nice_plan *plan = program->plan;
+    return node / plan->hardware->width * plan->array->width + node % plan->hardware->width;
+}
+
+static enum pim_status write_instruction(struct program *program, uint32_t node,
+                                         const struct pim_instruction *instruction)
+{
+    struct pim_instruction written = *instruction;
+    if (written.opcode == PIM_OP_SEND || written.opcode == PIM_OP_RECEIVE)
+        written.u.network.peer = unit_of(program, written.u.network.peer);
+    return pim_trace_writer_append(program->writer, unit_of(program, node), &written, program->error);
+}
+
 static uint64_t put(struct program *program, uint32_t node, const struct pim_instruction *instruction)
 {
     if (program->status == PIM_OK)
         pim_estimate_count_actions(program->plan->hardware, node, instruction, &program->actions);
+    if (program->paced[node])
+        pim_pace_put(program->pace[node], instruction);
     if (program->writer && program->status == PIM_OK)
-        program->status = pim_trace_writer_append(program->writer, node, instruction, program->error);
+        program->status = write_instruction(program, node, instruction);
     return program->sequence[node]++;
 }
 
@@ -79,12 +108,43 @@ void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PART
         pim_trace_writer_set_estimate(program->writer, program->phase, &phase);
 }
 
+void program_pace(struct program *program, uint32_t node)
+{
+    program->paced[node] = true;
+    pim_pace_begin(program->pace[node], program->clock[node]);
+}
+
+uint64_t program_paced(struct program *program, uint32_t node)
+{
+    program->paced[node] = false;
+    return pim_pace_cycles(program->pace[node]);
+}
+
+void program_pace_all(struct program *program)
+{
+    for (uint32_t node = 0; node < program->nodes; node++)
+        program_pace(program, node);
+}
+
+uint64_t program_slowest(struct program *program, uint64_t *cycles)
+{
+    uint64_t slowest = 0;
+    for (uint32_t node = 0; node < program->nodes; node++) {
+        uint64_t all = program_paced(program, node) + (cycles ? cycles[node] : 0);
+        slowest = pim_larger(slowest, all);
+        if (cycles)
+            cycles[node] = all;
+    }
+    return slowest;
+}
+
 static void see(const struct program *program, uint32_t node, const struct nice_note *note, uint64_t after)
 {
     struct nice_note seen = *note;
     seen.image = program->image;
     seen.after = after;
-    program->observer->see(program->observer->context, node, program->sequence[node], &seen);
+    program->observer->see(program->observer->context, unit_of(program, node), program->sequence[node],
+                           &seen);
 }
 
 void program_note(struct program *program, uint32_t node, const struct nice_note *note)

@@ -5,6 +5,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_PROGRAM_PROGRAM_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_PROGRAM_PROGRAM_H
 
+#include "mappers/estimate/pace.h"
 #include "mappers/nicepim/map/energy.h"
 #include "mappers/nicepim/map/place.h"
 #include "mappers/nicepim/map/plan.h"
@@ -43,6 +44,8 @@ struct program {
     uint64_t *scratch, *most_scratch; /* of the present layer, and the most of any; from the end downwards */
     uint64_t *traffic;                /* bytes on each link: for estimates */
     uint64_t *clock;                  /* of each node: when its last phase is estimated to end */
+    struct pim_pace **pace;           /* of each node; of the instructions between program_pace and _paced */
+    bool *paced;                      /* those that are in between */
     uint64_t macs, cycles;            /* cycles: the latest of all clocks */
     uint64_t parts[PIM_ESTIMATE_PARTS];
     struct pim_estimate_actions actions;  /* of all instructions */
@@ -60,6 +63,15 @@ void program_terminate(struct program *program);
  * nodes run side by side. */
 void program_begin(struct program *program, const char *name, const char *step);
 void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS]);
+
+/* Loads, stores, products and vector operations that the node is appended from here on are timed as it works
+ * them, up to the call that gives the cycles. */
+void program_pace(struct program *program, uint32_t node);
+uint64_t program_paced(struct program *program, uint32_t node);
+/* The same of all nodes at once. `cycles`, not NULL: of each node, what comes to them; becomes the sum. Gives
+ * that of the slowest. */
+void program_pace_all(struct program *program);
+uint64_t program_slowest(struct program *program, uint64_t *cycles);
 
 /* Hands over what no instruction says: at this point of the program of the node. */
 void program_note(struct program *program, uint32_t node, const struct nice_note *note);

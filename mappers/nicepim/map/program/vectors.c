@@ -32,11 +32,10 @@ static uint64_t load_cycles(const struct emitter *emitter, uint32_t layer, const
 }
 
 /* A piece of the results of a vector operation; `operands`: where each of its inputs lies. */
-static uint64_t vector_piece(struct emitter *emitter, uint32_t layer, const struct piece *piece,
-                             const struct operand *operands)
+static void vector_piece(struct emitter *emitter, uint32_t layer, const struct piece *piece,
+                         const struct operand *operands)
 {
     const struct flow_operation *operation = &emitter->plan->flow.operation[layer];
-    const struct pim_estimate_hardware *hardware = emitter->plan->hardware;
     const struct pim_layer *graph = &emitter->plan->flow.graph->layers[layer];
     uint64_t elements = flow_box_elements(piece->place.box), loaded = PROGRAM_NOTHING;
     for (uint32_t k = 0; k < graph->inputs; k++) {
@@ -55,18 +54,12 @@ static uint64_t vector_piece(struct emitter *emitter, uint32_t layer, const stru
     length = length > 0 ? length : 1;
     enum pim_vector vector = operation->kind == FLOW_FLATTEN ? PIM_VECTOR_COPY : operation->vector;
     bool pairs = !groups && vector != PIM_VECTOR_MAXIMUM && vector != PIM_VECTOR_AVERAGE;
-    struct pim_acu_cost cost;
     const struct nice_note note = {.kind = NICE_NOTE_VECTOR, .layer = layer, .place = piece->place};
     emitter->program.note = &note;
     uint64_t done = program_vector(&emitter->program, piece->node, vector, pairs ? 1 : rows,
                                    pairs ? elements : length, 0, 8 * FLOW_BYTES, loaded, PROGRAM_NOTHING);
     emitter->program.note = NULL;
-    pim_acu_vector(&hardware->acu, vector, (uint32_t)(pairs ? 1 : rows),
-                   (uint32_t)(pairs ? elements : length), &cost);
-    uint64_t bytes = place_bytes(&piece->place);
     (void)program_store_place(&emitter->program, piece->node, layer, &piece->place, done);
-    return load_cycles(emitter, layer, piece, operands) + 2 * pim_estimate_latency(hardware) + cost.cycles +
-           place_run_cycles(hardware, bytes, bytes_among(emitter, layer, piece, operands), true);
 }
 
 struct operand *vector_bring(struct emitter *emitter, uint32_t layer, uint64_t *cycles)
@@ -123,17 +116,11 @@ void vector_emit(struct emitter *emitter, uint32_t layer)
     struct operand *operands = vector_bring(emitter, layer, &move[PIM_ESTIMATE_TRANSFER]);
     program_end(&emitter->program, move);
     program_begin(&emitter->program, graph->name, "vector");
-    uint64_t *cycles = calloc((size_t)emitter->program.nodes + 1, sizeof *cycles);
-    for (uint32_t p = 0; operands && cycles && p < home->count && emitter->program.status == PIM_OK; p++) {
-        uint32_t node = home->pieces[p].node;
-        cycles[node] += vector_piece(emitter, layer, &home->pieces[p], operands + (size_t)p * graph->inputs);
-        if (cycles[node] > work[PIM_ESTIMATE_VECTOR])
-            work[PIM_ESTIMATE_VECTOR] = cycles[node];
-    }
-    if (!cycles && emitter->program.status == PIM_OK)
-        emitter->program.status =
-            pim_fail(emitter->program.error, PIM_NO_MEMORY, "out of memory for a layer");
-    free(cycles);
+    struct program *program = &emitter->program;
+    program_pace_all(program);
+    for (uint32_t p = 0; operands && p < home->count && program->status == PIM_OK; p++)
+        vector_piece(emitter, layer, &home->pieces[p], operands + (size_t)p * graph->inputs);
+    work[PIM_ESTIMATE_VECTOR] = program_slowest(program, NULL);
     program_end(&emitter->program, work);
     vector_release(emitter, layer, operands);
 }

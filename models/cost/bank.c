@@ -2,7 +2,7 @@
  * A bank's timing. The order below is that of docs/models/dram.md: refresh before everything else, then the
  * row, then the columns.
  */
-#include "models/dram/bank.h"
+#include "models/cost/bank.h"
 
 #include "sim/integer.h"
 

@@ -16,11 +16,11 @@
  *     data_cycles + row_cycles + refresh_cycles + turnaround_cycles = cycles of the stretch.
  *  4. With one bank: handing over a burst earlier than `next` of the burst before it changes no cycle.
  */
-#ifndef PIMSIM_MODELS_DRAM_BANK_H
-#define PIMSIM_MODELS_DRAM_BANK_H
+#ifndef PIMSIM_MODELS_COST_BANK_H
+#define PIMSIM_MODELS_COST_BANK_H
 
 #include "models/cost/bank_rules.h"
-#include "models/dram/burst.h"
+#include "models/cost/burst.h"
 #include "sim/status.h"
 
 #include <stdbool.h>

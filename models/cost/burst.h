@@ -7,8 +7,8 @@
  * than a column therefore touch the same columns as one contiguous piece. The number of accesses in a row is
  * counted in closed form, never column by column.
  */
-#ifndef PIMSIM_MODELS_DRAM_BURST_H
-#define PIMSIM_MODELS_DRAM_BURST_H
+#ifndef PIMSIM_MODELS_COST_BURST_H
+#define PIMSIM_MODELS_COST_BURST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,6 +53,29 @@ static inline void pim_burst_next_column(struct pim_burst_cursor *cursor)
 {
     cursor->next_column = ++cursor->column;
 }
+
+/* Pieces without gaps between them become one piece. */
+static inline void pim_burst_join(struct pim_burst *burst)
+{
+    uint64_t bytes = (uint64_t)burst->bytes * burst->count;
+    if (burst->count > 1 && burst->stride == burst->bytes && bytes <= UINT32_MAX) {
+        burst->bytes = (uint32_t)bytes;
+        burst->count = 1;
+    }
+}
+
+/* Where the next part of a burst begins; starts as {0}. */
+struct pim_part_cursor {
+    uint32_t piece, offset; /* offset: bytes of the piece already taken */
+};
+
+/*
+ * Cuts the next part of at most `limit` bytes off a burst; true when that was the last. A longer piece is cut
+ * at the end of the row if the part reaches it, else at the end of a column; shorter pieces are taken whole,
+ * as many as fit.
+ */
+bool pim_burst_part(const struct pim_burst *burst, struct pim_part_cursor *cursor, uint32_t limit,
+                    uint32_t port_bytes, uint32_t columns_per_row, struct pim_burst *part);
 
 struct pim_run {
     uint64_t row;

@@ -4,7 +4,7 @@
  *
  * Invariant: cursor->column is never less than the first column of cursor->piece, and never beyond its last.
  */
-#include "models/dram/burst.h"
+#include "models/cost/burst.h"
 
 #include <assert.h>
 
@@ -106,4 +106,36 @@ bool pim_run_next(struct pim_run_cursor *cursor, struct pim_run *run)
         }
     }
     return true;
+}
+
+bool pim_burst_part(const struct pim_burst *burst, struct pim_part_cursor *cursor, uint32_t limit,
+                    uint32_t port_bytes, uint32_t columns_per_row, struct pim_burst *part)
+{
+    uint64_t row_bytes = (uint64_t)port_bytes * columns_per_row;
+    part->address = burst->address + (uint64_t)cursor->piece * burst->stride + cursor->offset;
+    part->stride = burst->stride;
+    part->write = burst->write;
+    if (burst->bytes > limit) {
+        uint32_t rest = burst->bytes - cursor->offset;
+        uint64_t row_rest = row_bytes - part->address % row_bytes;
+        uint32_t beyond_column = (uint32_t)((part->address + limit) % port_bytes);
+        part->bytes = rest < limit ? rest : limit;
+        if (row_rest < part->bytes)
+            part->bytes = (uint32_t)row_rest;
+        else if (rest > limit && beyond_column < limit)
+            part->bytes = limit - beyond_column;
+        part->count = 1;
+        cursor->offset += part->bytes;
+        if (cursor->offset == burst->bytes) {
+            cursor->offset = 0;
+            cursor->piece++;
+        }
+    } else {
+        uint32_t pieces = limit / burst->bytes;
+        uint32_t rest = burst->count - cursor->piece;
+        part->bytes = burst->bytes;
+        part->count = rest < pieces ? rest : pieces;
+        cursor->piece += part->count;
+    }
+    return cursor->piece == burst->count;
 }

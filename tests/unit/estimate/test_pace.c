@@ -1,0 +1,165 @@
+/* When instructions of a node end, against the node itself: random programs on one node, to the cycle. */
+#include "tests/unit/estimate/machine.h"
+#include "tests/unit/estimate/suites.h"
+
+#include "mappers/estimate/pace.h"
+#include "models/system/system.h"
+#include "sim/random.h"
+#include "traces/file/writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const uint64_t seed = UINT64_C(0x70616365);
+
+enum { PROGRAMS = 40 };
+
+/* A node alone: its clocks, banks, buffers and window. */
+static const struct setting {
+    const char *preset, *assignment[4];
+} settings[] = {
+    {"nicepim-4x8", {"array.width=1", "array.height=1"}},
+    {"nicepim-4x8", {"array.width=1", "array.height=1", "clock.memory_khz=333000", "unit.window=8"}},
+    {"nicepim-16x16",
+     {"array.width=1", "array.height=1", "buffers.input_bytes=4096", "dram.page=\"closed\""}},
+    {"allspark-16x16", {"array.width=1", "array.height=1", "clock.logic_khz=700000", "dram.trefi_ns=500"}},
+};
+enum { SETTINGS = sizeof settings / sizeof settings[0] };
+
+struct draw {
+    struct pim_random random;
+    struct pim_trace_writer *writer;
+    struct pim_pace *pace;
+    uint64_t count; /* instructions so far */
+};
+
+static uint64_t put(struct draw *draw, struct pim_instruction instruction, uint64_t after, uint64_t after2)
+{
+    struct pim_error error = {0};
+    const uint64_t wait[] = {after, after2};
+    for (size_t i = 0; i < 2; i++)
+        instruction.dependency[i] =
+            (uint16_t)(wait[i] == UINT64_MAX || (i == 1 && after == after2) ? 0 : draw->count - wait[i]);
+    ck_assert_msg(pim_trace_writer_append(draw->writer, 0, &instruction, &error) == PIM_OK, "%s", error.text);
+    pim_pace_put(draw->pace, &instruction);
+    return draw->count++;
+}
+
+static void put_mark(struct draw *draw, uint8_t opcode, uint32_t phase)
+{
+    struct pim_instruction instruction = {.opcode = opcode};
+    instruction.u.control.phase = phase;
+    (void)put(draw, instruction, UINT64_MAX, UINT64_MAX);
+}
+
+/* A piece of memory: one run, or some pieces, in rows far apart or near. */
+static uint64_t put_memory(struct draw *draw, uint8_t opcode, uint8_t buffer, uint32_t bytes, uint64_t after)
+{
+    struct pim_instruction instruction = {.opcode = opcode, .detail = buffer};
+    uint32_t pieces = (uint32_t)pim_random_below(&draw->random, 3) == 0 ? 4 : 1;
+    instruction.u.memory.address =
+        pim_random_below(&draw->random, pim_random_below(&draw->random, 2) ? 4096 : 1 << 20);
+    instruction.u.memory.count = bytes % pieces == 0 ? pieces : 1;
+    instruction.u.memory.bytes = bytes / instruction.u.memory.count;
+    instruction.u.memory.stride =
+        instruction.u.memory.bytes +
+        (uint32_t)pim_random_below(&draw->random, pim_random_below(&draw->random, 2) ? 64 : 40000);
+    return put(draw, instruction, after, UINT64_MAX);
+}
+
+/* Tiles as mappers write them: loads, a product, a vector operation, and the store behind the next loads. */
+static void put_tiles(struct draw *draw)
+{
+    uint64_t pending = UINT64_MAX;
+    uint32_t outputs = 0;
+    for (uint64_t tile = 0, tiles = pim_random_between(&draw->random, 1, 30); tile < tiles; tile++) {
+        uint32_t m = (uint32_t)pim_random_between(&draw->random, 1, 12),
+                 n = (uint32_t)pim_random_between(&draw->random, 1, 40),
+                 k = (uint32_t)pim_random_between(&draw->random, 1, 80);
+        uint64_t input = put_memory(draw, PIM_OP_LOAD, PIM_BUFFER_INPUT, m * k * 2, UINT64_MAX);
+        uint64_t weight = put_memory(draw, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, k * n * 2, UINT64_MAX);
+        struct pim_instruction matrix = {.opcode = PIM_OP_MATRIX,
+                                         .detail = PIM_MATRIX_RELEASE_INPUT | PIM_MATRIX_RELEASE_WEIGHT |
+                                                   PIM_MATRIX_OPEN_OUTPUT};
+        matrix.u.matrix.m = m;
+        matrix.u.matrix.n = n;
+        matrix.u.matrix.k = k;
+        matrix.u.matrix.input_bits = matrix.u.matrix.weight_bits = matrix.u.matrix.output_bits = 16;
+        uint64_t done = put(draw, matrix, input, weight);
+        if (pending != UINT64_MAX)
+            (void)put_memory(draw, PIM_OP_STORE, PIM_BUFFER_NONE, 2 * outputs, pending);
+        struct pim_instruction vector = {.opcode = PIM_OP_VECTOR, .detail = PIM_VECTOR_COPY};
+        vector.u.vector.rows = m;
+        vector.u.vector.elements = n;
+        vector.u.vector.release = 4 * m * n;
+        vector.u.vector.bits = 16;
+        pending = put(draw, vector, done, UINT64_MAX);
+        outputs = m * n;
+        if (pim_random_below(&draw->random, 8) == 0)
+            (void)put(draw, (struct pim_instruction){.opcode = PIM_OP_JOIN}, UINT64_MAX, UINT64_MAX);
+    }
+    (void)put_memory(draw, PIM_OP_STORE, PIM_BUFFER_NONE, 2 * outputs, pending);
+}
+
+static uint64_t simulate(const struct machine *machine, const char *path)
+{
+    struct pim_error error = {0};
+    struct pim_trace *trace;
+    struct pim_system *system;
+    struct pim_run_result result;
+    const struct pim_system_options options = {.until_cycle = PIM_UNTIL_END, .quiet = true};
+    ck_assert_msg(pim_trace_open(path, &trace, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_system_create(&machine->hardware, trace, &options, &system, &error) == PIM_OK, "%s",
+                  error.text);
+    ck_assert_msg(pim_system_run(system, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_system_collect(system, &result, &error) == PIM_OK, "%s", error.text);
+    const uint64_t cycles = result.cycles;
+    pim_run_result_terminate(&result);
+    pim_system_destroy(system);
+    pim_trace_close(trace);
+    return cycles;
+}
+
+START_TEST(programs_take_the_cycles_of_the_node)
+{
+    struct machine machine;
+    struct draw draw;
+    char path[64];
+    size_t assignments = 0;
+    while (assignments < 4 && settings[_i].assignment[assignments])
+        assignments++;
+    machine_read(&machine, settings[_i].preset, settings[_i].assignment, assignments);
+    (void)snprintf(path, sizeof path, "test_pace_%ld.bin", (long)getpid());
+    pim_random_initialize(&draw.random, seed + (uint64_t)_i);
+    for (int i = 0; i < PROGRAMS; i++) {
+        struct pim_error error = {0};
+        const struct pim_trace_description description = {
+            .family = "test", .width = 1, .height = 1, .units = 1};
+        ck_assert_msg(pim_trace_writer_create(path, &description, &draw.writer, &error) == PIM_OK, "%s",
+                      error.text);
+        draw.pace = pim_pace_create(&machine.estimate);
+        ck_assert_ptr_nonnull(draw.pace);
+        pim_pace_begin(draw.pace, 0);
+        draw.count = 0;
+        put_mark(&draw, PIM_OP_PHASE_BEGIN,
+                 pim_trace_writer_phase(draw.writer, &(struct pim_trace_phase){.name = "tiles"}));
+        put_tiles(&draw);
+        put_mark(&draw, PIM_OP_PHASE_END, 0);
+        ck_assert_msg(pim_trace_writer_finish(draw.writer, &error) == PIM_OK, "%s", error.text);
+        ck_assert_uint_eq(pim_pace_cycles(draw.pace), simulate(&machine, path));
+        pim_pace_destroy(draw.pace);
+    }
+    (void)unlink(path);
+}
+END_TEST
+
+Suite *estimate_pace_suite(void)
+{
+    Suite *suite = suite_create("pace");
+    TCase *cases = tcase_create("pace");
+    printf("estimate pace: seed 0x%" PRIx64 "\n", seed);
+    tcase_add_loop_test(cases, programs_take_the_cycles_of_the_node, 0, SETTINGS);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
