@@ -14,7 +14,6 @@
 #include "mappers/allspark/layers/normalisation.h"
 #include "mappers/allspark/layers/position.h"
 #include "mappers/allspark/redistribution/circulation.h"
-#include "mappers/allspark/redistribution/redistribute.h"
 #include "mappers/allspark/sharing.h"
 
 #include "sim/integer.h"
@@ -413,6 +412,17 @@ void pim_emit_partitions(struct pim_emitter *emitter, uint32_t block, enum pim_e
         emit_partition(emitter, i, block, NULL, first, end);
 }
 
+static void estimate_stage(struct pim_emitter *emitter)
+{
+    pim_estimate_between(emitter);
+    for (uint32_t i = 0; i < emitter->stage->partitions && emitter->status == PIM_OK; i++) {
+        const struct pim_emitter before = *emitter;
+        pim_emit_begin_partition(emitter, i);
+        (void)pim_estimate_layer(emitter);
+        multiply_estimate(emitter, &before, emitter->part->layers);
+    }
+}
+
 void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
 {
     const struct pim_allspark_stage *stage = &emitter->plan->stage[index];
@@ -420,32 +430,22 @@ void pim_emit_stage(struct pim_emitter *emitter, uint32_t index)
     struct between between[2] = {0}; /* of the stage, and of its partner */
     emitter->stage = stage;
     emitter->index = index;
-    if (emitter->writer && stage->partner < index)
+    if (!emitter->writer)
+        estimate_stage(emitter);
+    if (!emitter->writer || stage->partner < index)
         return; /* written with its partner */
     pim_interaction_make(emitter, &interaction);
     pim_interaction_settle(emitter, &interaction);
     make_between(emitter, &between[0]);
-    if (emitter->writer && stage->partner != index) {
+    if (stage->partner != index) {
         emitter->stage = &emitter->plan->stage[stage->partner];
         make_between(emitter, &between[1]);
         emitter->stage = stage;
     }
-    if (emitter->writer && stage->partition[0].work != PIM_ALLSPARK_BLOCK)
+    if (stage->partition[0].work != PIM_ALLSPARK_BLOCK)
         pim_stripes_emit(emitter, &interaction);
-    else if (emitter->writer)
-        emit_blocks(emitter, &interaction, between);
     else
-        pim_estimate_interaction(emitter, &interaction);
-    if (!emitter->writer) {
-        pim_estimate_neighbours(emitter, &between[0].neighbours);
-        pim_exchange_add_estimate(emitter, &between[0].border, 1);
-    }
-    for (uint32_t i = 0; !emitter->writer && i < stage->partitions && emitter->status == PIM_OK; i++) {
-        const struct pim_emitter before = *emitter;
-        pim_emit_begin_partition(emitter, i);
-        (void)pim_estimate_layer(emitter);
-        multiply_estimate(emitter, &before, emitter->part->layers);
-    }
+        emit_blocks(emitter, &interaction, between);
     for (unsigned i = 0; i < 2; i++) {
         pim_neighbours_terminate(&between[i].neighbours);
         pim_exchange_terminate(&between[i].border);

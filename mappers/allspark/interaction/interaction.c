@@ -120,7 +120,8 @@ void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interact
     pim_exchange_phase(emitter, &interaction->exchange[back], name, block, NULL);
 }
 
-void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_interaction *interaction)
+/* With a partner, in the first of the two alone. */
+static void add_estimate(struct pim_emitter *emitter, const struct pim_interaction *interaction)
 {
     const struct pim_allspark_stage *stage = emitter->stage;
     uint32_t own = stage->partition[0].blocks,
@@ -140,6 +141,23 @@ void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_inte
         pim_exchange_add_estimate(emitter, &interaction->exchange[back], times[back]);
 }
 
+void pim_estimate_between(struct pim_emitter *emitter)
+{
+    struct pim_interaction interaction;
+    struct pim_neighbours neighbours;
+    struct pim_exchange border;
+    pim_interaction_make(emitter, &interaction);
+    pim_interaction_settle(emitter, &interaction);
+    add_estimate(emitter, &interaction);
+    pim_interaction_terminate(&interaction);
+    pim_neighbours_make(emitter, &neighbours);
+    pim_estimate_neighbours(emitter, &neighbours);
+    pim_neighbours_terminate(&neighbours);
+    pim_border_make(emitter, &border);
+    pim_exchange_add_estimate(emitter, &border, 1);
+    pim_exchange_terminate(&border);
+}
+
 enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan *plan, uint64_t *cycles,
                                                   struct pim_error *error)
 {
@@ -148,20 +166,8 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
     if (!tilings)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchanges");
     for (emitter.index = 0; emitter.index < plan->stages && emitter.status == PIM_OK; emitter.index++) {
-        struct pim_interaction interaction;
-        struct pim_neighbours neighbours;
-        struct pim_exchange border;
         emitter.stage = &plan->stage[emitter.index];
-        pim_interaction_make(&emitter, &interaction);
-        pim_interaction_settle(&emitter, &interaction);
-        pim_estimate_interaction(&emitter, &interaction);
-        pim_interaction_terminate(&interaction);
-        pim_neighbours_make(&emitter, &neighbours);
-        pim_estimate_neighbours(&emitter, &neighbours);
-        pim_neighbours_terminate(&neighbours);
-        pim_border_make(&emitter, &border);
-        pim_exchange_add_estimate(&emitter, &border, 1);
-        pim_exchange_terminate(&border);
+        pim_estimate_between(&emitter);
     }
     *cycles = emitter.estimate_cycles;
     free(tilings);

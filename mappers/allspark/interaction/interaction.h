@@ -21,8 +21,9 @@ void pim_interaction_terminate(struct pim_interaction *interaction);
 void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interaction *interaction,
                           uint32_t block, bool back);
 
-/* Adds what all of them take to the estimate: with a partner, in the first of the two alone. */
-void pim_estimate_interaction(struct pim_emitter *emitter, const struct pim_interaction *interaction);
+/* Adds to the estimate what branches of emitter->stage give to each other in all blocks: these exchanges,
+   keys and values (neighbours.h), and the border of a convolution (border.h). */
+void pim_estimate_between(struct pim_emitter *emitter);
 
 /* The same for the two stages of CSWin (stripes.c): their exchanges, and the programs of all blocks. */
 void pim_stripes_interaction(struct pim_emitter *emitter, struct pim_interaction *interaction);
