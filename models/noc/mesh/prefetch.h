@@ -21,9 +21,9 @@ static PIM_ALWAYS_INLINE void prefetch_router(const struct noc_mesh *mesh, struc
     PIM_PREFETCH((const char *)router->outputs + NOC_LINE);
 }
 
-/* The rows of up to two heads that arrive, and of up to two packets that have a virtual channel; what express.h
- * looks at; and what a flit or a credit for the neighbour in the south, the only one whose memory was not used
- * lately, changes. */
+/* The rows of up to two heads that arrive, and of up to two packets that have a virtual channel; what
+ * express.h looks at; and what a flit or a credit for the neighbour in the south, the only one whose memory
+ * was not used lately, changes. */
 static PIM_ALWAYS_INLINE void prefetch_rows(const struct noc_mesh *mesh, struct noc_kind kind, uint32_t node)
 {
     const struct noc_router *router = router_of(mesh, kind, node);
