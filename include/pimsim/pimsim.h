@@ -77,7 +77,8 @@ enum pimsim_noc {
 struct pimsim_options {
     size_t size;
     const char *hardware_path;    /* hardware configuration (libconfig); NULL: the one inside the trace */
-    const char *const *overrides; /* texts "path.of.key=value", applied in order after the file */
+    const char *const *overrides; /* texts "path.of.key=value", applied in order after the file; a key that
+                                     says nothing of the file's kind of units is refused */
     size_t override_count;        /* overrides may be NULL if this is 0 */
     enum pimsim_noc noc;          /* applied after the overrides */
     uint64_t until_cycle;         /* stop at the start of this cycle of the logic clock; 0: run to the end */

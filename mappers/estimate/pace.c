@@ -4,6 +4,7 @@
 #include "sim/integer.h"
 #include "traces/counts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct pim_pace {
 
 struct pim_pace *pim_pace_create(const struct pim_estimate_hardware *hardware)
 {
+    assert(hardware->window > 0);
     struct pim_pace *pace = calloc(1, sizeof *pace);
     if (!pace)
         return NULL;
@@ -171,10 +173,11 @@ static uint64_t memory(struct pim_pace *pace, const struct pim_instruction *inst
     if (!put_inside(&burst, pace->rules.capacity_bytes))
         return start;
     pim_burst_join(&burst);
+    const uint64_t turn = pace->hardware->turn_bytes ? pace->hardware->turn_bytes : pace->hardware->row_bytes;
     bool last;
     do {
         struct pim_burst part;
-        last = pim_burst_part(&burst, &next, (uint32_t)pace->hardware->turn_bytes, pace->rules.port_bytes,
+        last = pim_burst_part(&burst, &next, (uint32_t)turn, pace->rules.port_bytes,
                               pace->rules.columns_per_row, &part);
         pim_bank_access(&pace->bank, &part, pace->offset + start / pace->memory, &times);
         pace->port_free = start = pim_larger(start, (times.next - pace->offset) * pace->memory);

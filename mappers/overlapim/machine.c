@@ -44,6 +44,9 @@ enum pim_status pim_machine_read(const struct pim_configuration *configuration, 
     machine->aap_busy_count = (uint32_t)count;
     for (size_t i = 0; i < count; i++)
         machine->aap_busy[i] = (uint32_t)busy[i];
+    if (pim_configuration_choice(configuration, "array.kind") != 2)
+        return pim_configuration_fail(configuration, error, "array.kind",
+                                      "is not \"channel\": banks that compute are those of channels");
     if (machine->banks == 0)
         return pim_configuration_fail(configuration, error, "levels.banks",
                                       "this hardware has no banks that compute");

@@ -107,7 +107,9 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
         pim_cost_read_acu(configuration, &node->acu, error) != PIM_OK ||
         pim_standard_read_nodes(configuration, node, error) != PIM_OK)
         return error->status;
-    if (node->channels.nodes == 0 && pim_cost_read_bank(configuration, &node->bank, error) != PIM_OK)
+    /* only nodes have such banks: what is wrong with those of others is no obstacle */
+    if (pim_configuration_choice(configuration, "array.kind") == 0 && node->channels.nodes == 0 &&
+        pim_cost_read_bank(configuration, &node->bank, error) != PIM_OK)
         return error->status;
     node->buffer_bytes[PIM_BUFFER_INPUT] = pim_configuration_count(configuration, "buffers.input_bytes");
     node->buffer_bytes[PIM_BUFFER_WEIGHT] = pim_configuration_count(configuration, "buffers.weight_bytes");

@@ -55,9 +55,12 @@ static const struct {
     const char *text;
 } routers[] = {{CORE, "interconnect.kind", 0, "mesh"}, {TILE, "tile.switching", 2, "wormhole"}};
 
-/* The row that says that there are no routers; -1: there are. */
+/* The row that says that there are no routers; -1: there are, or the times of cores are worked out as
+ * PIMSIM-NN does, which counts flits whatever joins the cores (models/core/quirks.c). */
 static int without_routers(const struct pim_configuration *configuration, unsigned kind)
 {
+    if (1U << kind == CORE && pim_configuration_choice(configuration, "core.timing") == 1)
+        return -1;
     for (size_t i = 0; i < sizeof routers / sizeof routers[0]; i++)
         if (routers[i].kind == 1U << kind &&
             pim_configuration_choice(configuration, routers[i].key) != routers[i].value)
@@ -72,7 +75,7 @@ static bool of_routers(const char *path)
 
 bool pim_hardware_decides(const char *path)
 {
-    bool found = strcmp(path, "array.kind") == 0;
+    bool found = strcmp(path, "core.timing") == 0;
     for (size_t i = 0; i < sizeof routers / sizeof routers[0]; i++)
         found = found || strcmp(path, routers[i].key) == 0;
     return found;
@@ -107,12 +110,18 @@ enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configur
                     path, names, kind_names[kind]);
 }
 
+void pim_hardware_key_of_set(const char *set, char *path, size_t size)
+{
+    set += strspn(set, " \t");
+    (void)snprintf(path, size, "%.*s", (int)strcspn(set, "= \t"), set);
+}
+
 enum pim_status pim_hardware_accept_sets(const struct pim_configuration *configuration,
                                          const char *const *sets, size_t count, struct pim_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         char path[256];
-        (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(sets[i], "= \t"), sets[i]);
+        pim_hardware_key_of_set(sets[i], path, sizeof path);
         if (!pim_hardware_uses(configuration, path))
             return pim_hardware_refuse_key(configuration, path, error);
     }

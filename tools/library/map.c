@@ -96,14 +96,14 @@ static enum pim_status simulate(void *context, const char *path, uint64_t limit,
     return status;
 }
 
-/* macs 0: not known; an empty `mapping` neither. */
+/* macs 0: not known; an empty `mapping` neither. What is known of both stands in brackets. */
 static enum pim_status refuse_job(const struct pim_trace_description *was, const char *network,
                                   const char *mapping, uint64_t macs, struct pim_error *error)
 {
     char words[200] = "", work[40] = "";
-    if (mapping[0] != '\0' && macs > 0)
-        (void)snprintf(work, sizeof work, "; %" PRIu64 " MACs", macs);
-    if (mapping[0] != '\0')
+    if (macs > 0)
+        (void)snprintf(work, sizeof work, "%s%" PRIu64 " MACs", mapping[0] != '\0' ? "; " : "", macs);
+    if (mapping[0] != '\0' || macs > 0)
         (void)snprintf(words, sizeof words, " (%.150s%s)", mapping, work);
     return pim_fail(error, PIM_USAGE,
                     "the trace is of %.150s (%.150s; %" PRIu64

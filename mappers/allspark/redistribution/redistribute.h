@@ -17,10 +17,10 @@ enum pim_status pim_exchange_program(const struct pim_allspark_plan *plan, struc
                                      uint64_t room, struct pim_error *error);
 
 /*
- * The estimate of a program (estimate.c): a unit goes through its steps, in each of which it copies, then
- * sends and receives. `from`: unit n comes to it at time[n], which becomes the time at which it is done; the
- * estimate is what lies between the last that comes and the last that is done. Else all come at the same
- * time, as where a program is made. False when memory is out.
+ * The estimate of a program (estimate.c): a unit goes through its steps, in each of which it copies beside
+ * what it sends and receives. `from`: unit n comes to it at time[n], which becomes the time at which it is
+ * done; the estimate is what lies between the last that comes and the last that is done. Else all come at the
+ * same time, as where a program is made. False when memory is out.
  */
 bool pim_exchange_estimate(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange);
 bool pim_exchange_estimate_from(const struct pim_estimate_hardware *hardware, struct pim_exchange *exchange,

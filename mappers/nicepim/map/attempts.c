@@ -175,7 +175,7 @@ static void try_weights(const struct nice_search *search, struct nice_weights we
             *first = attempts.list[i].failure;
         (void)keep(search->objective, &attempts.list[i], best);
     }
-    if (search->asked[NICE_SERIAL])
+    if (search->asked[NICE_SERIAL] && best->tried[NICE_SERIAL].cycles > 0)
         try_corners(search, weights, workers, best);
 }
 

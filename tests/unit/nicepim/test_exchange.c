@@ -22,6 +22,7 @@ static struct pim_estimate_hardware hardware_of(int variant)
                                           .network_khz = variants[variant].network_khz,
                                           .memory_khz = 400000,
                                           .memory_bytes = 1 << 20,
+                                          .window = 4,
                                           .port_bytes = 16,
                                           .row_bytes = 1024,
                                           .column_cycles = 1,

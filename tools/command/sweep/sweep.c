@@ -342,9 +342,10 @@ static enum pim_status list_points(const struct pim_sweep *sweep, struct pim_err
 static enum pim_status check_results(const struct sweep_request *request, const char *const *given,
                                      size_t count, struct pim_error *error)
 {
-    static const char *const of_sweeps[] = {"vary",  "constraint", "repeats", "seed",        "until", "noc",
-                                            "list",  "resume",     "retry",   "yes",         "jobs",  "set",
-                                            "slurm", "hardware",   "task",    "slurm-script"};
+    static const char *const of_sweeps[] = {
+        "vary",   "constraint",   "repeats", "seed",      "until",        "noc",        "list",
+        "resume", "retry",        "yes",     "jobs",      "set",          "slurm",      "hardware",
+        "task",   "slurm-script", "tasks",   "partition", "slurm-option", "submission", "cache"};
     const char *mode = request->status                ? "status"
                        : request->export != NO_EXPORT ? "export"
                        : request->merge               ? "merge"
