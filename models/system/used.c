@@ -73,12 +73,12 @@ static bool of_routers(const char *path)
     return strncmp(path, "noc.", strlen("noc.")) == 0;
 }
 
-bool pim_hardware_decides(const char *path)
+bool pim_hardware_decides(const char *key, const char *path)
 {
-    bool found = strcmp(path, "core.timing") == 0;
+    bool decides = strcmp(key, "core.timing") == 0;
     for (size_t i = 0; i < sizeof routers / sizeof routers[0]; i++)
-        found = found || strcmp(path, routers[i].key) == 0;
-    return found;
+        decides = decides || strcmp(key, routers[i].key) == 0;
+    return strcmp(key, "array.kind") == 0 || (decides && of_routers(path));
 }
 
 bool pim_hardware_uses(const struct pim_configuration *configuration, const char *path)

@@ -15,8 +15,8 @@
 /* Whether the units of a complete `configuration` have what the key describes. */
 bool pim_hardware_uses(const struct pim_configuration *configuration, const char *path);
 
-/* Whether the value of this key of theirs decides if keys of routers (noc.*) are used. */
-bool pim_hardware_decides(const char *path);
+/* Whether the value of `key` decides if units have what `path` describes. */
+bool pim_hardware_decides(const char *key, const char *path);
 
 /* The key of "key=value", which may have blanks around it, into `path` of `size` bytes. */
 void pim_hardware_key_of_set(const char *set, char *path, size_t size);

@@ -160,13 +160,10 @@ static const char *axis_of(const struct pim_sweep *sweep, const char *path)
 /* A key that no source has a use for gives a table in which it seems to make no difference. */
 static enum pim_status check_used(const struct pim_sweep *sweep, const char *path, struct pim_error *error)
 {
-    if (axis_of(sweep, "array.kind"))
-        return PIM_OK; /* at some point it may */
     for (size_t a = 0; a < sweep->axis_count; a++)
         for (size_t i = 0; i < sweep->axes[a].key_count; i++)
-            if (strncmp(path, "noc.", strlen("noc.")) == 0 &&
-                pim_hardware_decides(sweep->axes[a].keys[i].name))
-                return PIM_OK; /* and here */
+            if (pim_hardware_decides(sweep->axes[a].keys[i].name, path))
+                return PIM_OK; /* at some point it may */
     for (size_t i = 0; i < sweep->source_count; i++)
         if (pim_hardware_uses(sweep->sources[i].configuration, path))
             return PIM_OK;
