@@ -74,10 +74,35 @@ static void follow(struct pim_core_emitter *emitter)
 }
 
 /* Appends to the core's program, in the open phase. */
-static void put(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
+static void append(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
 {
     (void)pim_program_append(&emitter->program, core, *instruction, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
     follow(emitter);
+}
+
+static void put(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
+{
+    struct pim_core_stage *stage = emitter->stage;
+    if (!stage) {
+        append(emitter, core, instruction);
+        return;
+    }
+    struct pim_core_staged *grown =
+        pim_array_grow(stage->staged, &stage->room, stage->count + 1, sizeof *grown);
+    if (!grown) {
+        emitter->status = emitter->program.status =
+            pim_fail(emitter->program.error, PIM_NO_MEMORY, "no memory for instructions that wait");
+        return;
+    }
+    stage->staged = grown;
+    grown[stage->count++] = (struct pim_core_staged){core, *instruction};
+}
+
+void pim_core_emitter_release(struct pim_core_emitter *emitter, struct pim_core_stage *stage)
+{
+    for (size_t i = 0; i < stage->count && emitter->status == PIM_OK; i++)
+        append(emitter, stage->staged[i].core, &stage->staged[i].instruction);
+    stage->count = 0;
 }
 
 static uint32_t narrow(struct pim_core_emitter *emitter, uint32_t core, uint64_t value, const char *what)

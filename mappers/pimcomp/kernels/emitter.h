@@ -15,6 +15,9 @@
  *  4. No local address at or above the architecture's local_memory_bytes is emitted.
  *  5. After the first failure nothing more is emitted; its message stays in the program's `error`.
  *
+ * Stages. A schedule may emit out of its order: instructions that are emitted into a stage are checked and
+ * counted at once, and appended to the programs when it is released.
+ *
  * Addresses: `local` ones are bytes in the core's local memory, `global` ones bytes in the global memory.
  * Elements are 16-bit.
  */
@@ -26,6 +29,16 @@
 #include "traces/file/writer.h"
 
 enum { PIM_CORE_ELEMENT_BYTES = 2, PIM_CORE_ELEMENT_BITS = 16 };
+
+/* Instructions that wait. The two of a message, send and receive, stand together. */
+struct pim_core_staged {
+    uint32_t core;
+    struct pim_instruction instruction;
+};
+struct pim_core_stage {
+    struct pim_core_staged *staged; /* of the heap: whose stage it is frees it */
+    size_t count, room;
+};
 
 struct pim_core_counts {
     uint64_t instructions; /* phase marks included */
@@ -43,10 +56,11 @@ struct pim_core_emitter {
     struct pim_program program;
     enum pim_status status; /* of the first failure: the program's */
     struct pim_core_counts counts;
-    uint64_t *layer_mvms;  /* of each layer */
-    uint64_t *local_bytes; /* of each core: end of the highest local address so far */
-    uint32_t **number;     /* of each layer: [replica * groups + group], number in the core */
-    bool *word_written;    /* of each core: the element that barriers send */
+    uint64_t *layer_mvms;         /* of each layer */
+    uint64_t *local_bytes;        /* of each core: end of the highest local address so far */
+    uint32_t **number;            /* of each layer: [replica * groups + group], number in the core */
+    bool *word_written;           /* of each core: the element that barriers send */
+    struct pim_core_stage *stage; /* where instructions go; NULL: to the programs */
 };
 
 /* Numbers the array groups and, with a writer, puts them into the trace. `mapping`, `writer` and `error` are
@@ -61,6 +75,9 @@ enum pim_status pim_core_emitter_initialize(struct pim_core_emitter *emitter,
 uint32_t pim_core_emit_phase_begin(struct pim_core_emitter *emitter, const char *name);
 /* Ends it for all cores that were in it. */
 void pim_core_emit_phase_end(struct pim_core_emitter *emitter);
+
+/* Appends what is in a stage, which is empty then. */
+void pim_core_emitter_release(struct pim_core_emitter *emitter, struct pim_core_stage *stage);
 
 /* One MVM of an array group of a replica, on its core: rows elements from `input`, folds * columns to
  * `output`. */

@@ -138,6 +138,14 @@ enum pim_status pim_core_runs_make(const struct pim_core_layer *layer, bool with
     return PIM_OK;
 }
 
+void pim_core_emit_run(struct pim_core_emitter *emitter, uint32_t core, const struct pim_core_run *run,
+                       uint64_t to, uint64_t from, uint32_t count)
+{
+    pim_core_emit_copy(emitter, core, to, from, PIM_CORE_ELEMENT_BYTES, count,
+                       (uint64_t)run->to_step * PIM_CORE_ELEMENT_BYTES,
+                       (uint64_t)run->from_channel_step * PIM_CORE_ELEMENT_BYTES);
+}
+
 uint64_t pim_core_moves_reach(const struct pim_core_layer *layer, uint32_t source)
 {
     uint64_t reach = 1, width = layer->source[source].width;

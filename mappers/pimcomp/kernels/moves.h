@@ -4,7 +4,7 @@
 #ifndef PIMSIM_MAPPERS_PIMCOMP_KERNELS_MOVES_H
 #define PIMSIM_MAPPERS_PIMCOMP_KERNELS_MOVES_H
 
-#include "mappers/pimcomp/representation/pimcomp.h"
+#include "mappers/pimcomp/kernels/emitter.h"
 
 /* `count` elements: the first goes from (from_pixel, from_channel) of a source to channel `to_channel` of the
  * output pixel, the next ones the steps further on. */
@@ -25,6 +25,10 @@ struct pim_core_runs {
 enum pim_status pim_core_runs_make(const struct pim_core_layer *layer, bool within_pixels,
                                    struct pim_arena *arena, struct pim_core_runs *runs,
                                    struct pim_error *error);
+
+/* `count` elements of a run that goes forwards, or a single one, from a pixel in a local memory. */
+void pim_core_emit_run(struct pim_core_emitter *emitter, uint32_t core, const struct pim_core_run *run,
+                       uint64_t to, uint64_t from, uint32_t count);
 
 /* Pixels of a source up to the last one that the first window of a MOVE layer reads; at least 1. */
 uint64_t pim_core_moves_reach(const struct pim_core_layer *layer, uint32_t source);

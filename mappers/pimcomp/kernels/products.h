@@ -9,18 +9,9 @@
 #ifndef PIMSIM_MAPPERS_PIMCOMP_KERNELS_PRODUCTS_H
 #define PIMSIM_MAPPERS_PIMCOMP_KERNELS_PRODUCTS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "mappers/pimcomp/kernels/emitter.h"
 
-/* A local_copy of `copies` pieces of `bytes`, or, with copies 0, a local_vector. Local addresses. */
-struct pim_core_product_step {
-    uint64_t to, from, second;
-    uint64_t bytes, copies, to_stride, from_stride;
-    uint8_t operation;
-    uint64_t elements;
-};
-typedef void pim_core_product_sink(void *context, const struct pim_core_product_step *step);
-
+/* Local addresses. */
 struct pim_core_product_tile {
     uint32_t columns, inner;
     bool first;            /* the result is written, else added to */
@@ -29,11 +20,11 @@ struct pim_core_product_tile {
     uint64_t work, result; /* as large as the tile; `columns` elements */
 };
 
-void pim_core_product_row(const struct pim_core_product_tile *tile, pim_core_product_sink *sink,
-                          void *context);
+void pim_core_product_row(struct pim_core_emitter *emitter, uint32_t core,
+                          const struct pim_core_product_tile *tile);
 
 /* columns x inner elements at `from` become inner x columns at `to`. */
-void pim_core_product_turn(uint32_t columns, uint32_t inner, uint64_t to, uint64_t from,
-                           pim_core_product_sink *sink, void *context);
+void pim_core_product_turn(struct pim_core_emitter *emitter, uint32_t core, uint32_t columns, uint32_t inner,
+                           uint64_t to, uint64_t from);
 
 #endif

@@ -101,7 +101,9 @@ static bool copy_together(struct pim_ll *ll, uint32_t first, uint32_t core, uint
     uint32_t to = *address;
     for (uint32_t i = first; i != UINT32_MAX; i = ll->request[i].next) {
         uint32_t pixel = pim_ll_pixel_bytes(ll, ll->request[i].layer);
-        pim_ll_put_copy(ll, PIM_LL_POST, core, to, ll->pixels.record[ll->request[i].source].address, pixel);
+        if (ll->emitter)
+            pim_core_emit_copy(pim_ll_at(ll, PIM_LL_POST), core, to,
+                               ll->pixels.record[ll->request[i].source].address, pixel, 1, 0, 0);
         to += pixel;
     }
     pim_ll_release_later(ll, core, *address, bytes);
@@ -123,6 +125,7 @@ bool pim_ll_send_bundle(struct pim_ll *ll, uint32_t first)
         return false;
     }
     join_places(ll, first, destination, to, bytes);
-    pim_ll_put_message(ll, PIM_LL_TRANSMIT, source, from, destination, to, bytes);
+    if (ll->emitter)
+        pim_core_emit_message(pim_ll_at(ll, PIM_LL_TRANSMIT), source, from, destination, to, bytes);
     return true;
 }

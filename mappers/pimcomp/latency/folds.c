@@ -119,11 +119,11 @@ static void add_fold(struct pim_ll *ll, uint32_t index, const struct pim_ll_repl
             to = sum + (m == 0 ? strip->column * PIM_CORE_ELEMENT_BYTES : before);
             before += bytes;
             if (!begun) {
-                pim_ll_put_copy(ll, PIM_LL_ADD, member->core, to, from, bytes);
+                pim_core_emit_copy(pim_ll_at(ll, PIM_LL_ADD), member->core, to, from, bytes, 1, 0, 0);
                 continue;
             }
         }
-        pim_ll_put_addition(ll, PIM_LL_ADD, member->core, to, from, strip->columns);
+        pim_core_emit_addition(pim_ll_at(ll, PIM_LL_ADD), member->core, to, from, strip->columns);
     }
 }
 
@@ -163,8 +163,8 @@ static bool run_input(struct pim_ll *ll, uint32_t index, uint32_t r)
         struct pim_ll_reader reader = pim_ll_reader_of(ll, index, replica, m);
         pim_ll_find_loaded(ll, &reader);
         for (uint32_t i = 0; ll->emitter && i < member->groups && ll->status == PIM_OK; i++)
-            pim_ll_put_mvm(ll, index, replica, m, member->group[i],
-                           pim_ll_output_of(ll, layer, replica, member->group[i]));
+            pim_ll_emit_mvm(ll, index, replica, m, member->group[i],
+                            pim_ll_output_of(ll, layer, replica, member->group[i]));
     }
     for (uint32_t fold = 0; fold < layer->folds && ll->status == PIM_OK; fold++) {
         if (!window_of_fold(layer, replica->task, fold, begin, end, &window))
@@ -216,7 +216,7 @@ static bool finish_window(struct pim_ll *ll, uint32_t index, uint32_t r)
         ll->base[m] = sum->address;
     }
     if (ll->emitter)
-        pim_ll_put_sums(ll, index, replica, ll->base, pixel);
+        pim_ll_emit_sums(ll, index, replica, ll->base, pixel);
     if (ll->status == PIM_OK)
         pim_ll_deliver(ll, index, window, replica->home, first);
     for (uint32_t m = 0; m < replica->members; m++) {

@@ -264,7 +264,7 @@ enum pim_status pim_core_schedule_low_latency(const struct pim_core_mapping *map
     if (status == PIM_OK)
         status = emit(&ll, writer);
     for (int stage = 0; stage < PIM_LL_STAGES; stage++)
-        free(ll.operations[stage].operation);
+        free(ll.stage[stage].staged);
     pim_ll_order_destroy(ll.order);
     free(ll.block);
     free(ll.request);

@@ -8,7 +8,7 @@
  *     latency/matrix.c   one window of a layer with a matrix
  *     latency/folds.c    the same for unfoldings with folds, which work input by input
  *     latency/vector.c   one window of a pooling or an elementwise layer
- *     latency/program.c  stages of a round, instructions, messages with pixels
+ *     latency/program.c  stages of a round, messages with pixels
  *     latency/bundles.c  several pixels in one message
  *     latency/order.c    the order of messages
  *
@@ -32,6 +32,7 @@
 #include "mappers/pimcomp/kernels/emitter.h"
 #include "mappers/pimcomp/kernels/moves.h"
 #include "mappers/pimcomp/kernels/sliding.h"
+#include "mappers/pimcomp/kernels/vectors.h"
 #include "mappers/pimcomp/latency/pixels.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 
@@ -186,30 +187,6 @@ enum pim_ll_stage {
     PIM_LL_TRANSMIT, /* messages with pixels */
     PIM_LL_STAGES
 };
-enum pim_ll_kind {
-    PIM_LL_DO_LOAD,
-    PIM_LL_DO_STORE,
-    PIM_LL_DO_COPY,
-    PIM_LL_DO_WRITE,
-    PIM_LL_DO_MVM,
-    PIM_LL_DO_VECTOR,
-    PIM_LL_DO_MESSAGE
-};
-
-struct pim_ll_operation {
-    uint8_t kind;
-    struct pim_core_vector vector;
-    uint32_t core; /* MVM: layer */
-    uint32_t a, b, c;
-    uint32_t bytes, count, stride_a, stride_b;
-    uint64_t global;
-};
-
-struct pim_ll_operations {
-    struct pim_ll_operation *operation;
-    size_t count, room;
-};
-
 struct pim_ll_order;
 
 struct pim_ll_settings {
@@ -240,7 +217,7 @@ struct pim_ll {
     struct pim_ll_block *block;
     size_t blocks, block_room;
     uint32_t free_block;
-    struct pim_ll_operations operations[PIM_LL_STAGES];
+    struct pim_core_stage stage[PIM_LL_STAGES];
     struct pim_ll_order *order; /* of the messages of a stage */
     struct pim_ll_request *request;
     size_t requests, request_room;
@@ -276,6 +253,23 @@ struct pim_ll {
 static inline uint32_t pim_ll_pixel_bytes(const struct pim_ll *ll, uint32_t layer)
 {
     return ll->layer[layer].core_layer->channels * PIM_CORE_ELEMENT_BYTES;
+}
+
+/* The emitter, for instructions of a stage; not in a rehearsal. */
+static inline struct pim_core_emitter *pim_ll_at(struct pim_ll *ll, enum pim_ll_stage stage)
+{
+    ll->emitter->stage = &ll->stage[stage];
+    return ll->emitter;
+}
+
+/* Address of channel `channel` of the pixel that a slot of the task at hand reads; of the source's channels,
+ * one that the slot's part has. */
+static inline uint32_t pim_ll_element(const struct pim_ll *ll, const struct pim_ll_layer *layer,
+                                      uint32_t slot, uint32_t channel)
+{
+    const struct pim_ll_part *part = &layer->part[slot % layer->parts];
+    return ll->pixels.record[ll->found[slot]].address +
+           (part->channel + channel - part->offset) * PIM_CORE_ELEMENT_BYTES;
 }
 
 /* Group i of a member is the member's first of its strip: its output needs no addition. */
@@ -391,36 +385,22 @@ struct pim_ll_reader pim_ll_reader_of(const struct pim_ll *ll, uint32_t layer,
 bool pim_ll_find_task(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica);
 /* Reserves the loads of the task. */
 bool pim_ll_reserve_task(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica);
-/* Puts gather and MVM of a group; its output goes to `output`. */
-void pim_ll_put_mvm(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica, uint32_t member,
-                    uint32_t group, uint32_t output);
+/* Emits gather and MVM of a group; its output goes to `output`. */
+void pim_ll_emit_mvm(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica, uint32_t member,
+                     uint32_t group, uint32_t output);
 /* Address of the output buffer of a group. */
 uint32_t pim_ll_output_of(const struct pim_ll *ll, const struct pim_ll_layer *layer,
                           const struct pim_ll_replica *replica, uint32_t group);
 /* Sums at base[member] of the other members to `pixel` at home; then bias and activations. */
-void pim_ll_put_sums(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica, const uint32_t *base,
-                     uint32_t pixel);
+void pim_ll_emit_sums(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica, const uint32_t *base,
+                      uint32_t pixel);
 
 /* --- program --- */
-void pim_ll_put(struct pim_ll *ll, enum pim_ll_stage stage, const struct pim_ll_operation *operation);
-/* Those of one piece: a copy; zeros; a load or a store; to[i] = vector(a[i], b[i]); to[i] += from[i]; a
- * message. */
-void pim_ll_put_copy(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to, uint32_t from,
-                     uint32_t bytes);
-void pim_ll_put_zeros(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to, uint32_t bytes);
-void pim_ll_put_transfer(struct pim_ll *ll, enum pim_ll_stage stage, enum pim_ll_kind kind, uint32_t core,
-                         uint32_t local, uint64_t global, uint32_t bytes);
-void pim_ll_put_vector(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core,
-                       struct pim_core_vector vector, uint32_t to, uint32_t a, uint32_t b, uint32_t elements);
-void pim_ll_put_addition(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t core, uint32_t to,
-                         uint32_t from, uint32_t elements);
-void pim_ll_put_message(struct pim_ll *ll, enum pim_ll_stage stage, uint32_t source, uint32_t from,
-                        uint32_t destination, uint32_t to, uint32_t bytes);
 /* Brings messages, of which none depends on another, into an order in which cores are busy with as many at a
  * time as they can. */
 bool pim_ll_order_create(struct pim_ll *ll);
 void pim_ll_order_destroy(struct pim_ll_order *order);
-void pim_ll_order_messages(struct pim_ll *ll, struct pim_ll_operations *messages);
+void pim_ll_order_messages(struct pim_ll *ll, struct pim_core_stage *messages);
 /* Emits what is staged and gives back the blocks that waited for it. */
 void pim_ll_flush(struct pim_ll *ll);
 /* Chains the requests of each pair of cores. */
@@ -430,9 +410,6 @@ bool pim_ll_send_bundle(struct pim_ll *ll, uint32_t request);
 /* Performs all requests. */
 void pim_ll_transmit(struct pim_ll *ll);
 void pim_ll_release_later(struct pim_ll *ll, uint32_t core, uint32_t address, uint32_t bytes);
-/* Activations fused behind a layer, in place. */
-void pim_ll_put_afters(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t address);
-
 /* `items` with room for `needed`, perhaps moved. When memory is out: as it was, and status says so. */
 void *pim_ll_grow(struct pim_ll *ll, void *items, size_t *room, size_t needed, size_t item_bytes);
 #define PIM_LL_GROW(ll, items, room, needed)                                                                 \

@@ -40,15 +40,12 @@ static uint32_t emit_pieces(struct gather *gather, uint32_t first)
                 piece[count].source == (uint64_t)piece[0].source + (uint64_t)count * source_apart))
             count++;
     }
-    pim_ll_put(gather->ll, PIM_LL_GATHER,
-               &(struct pim_ll_operation){.kind = piece[0].zero ? PIM_LL_DO_WRITE : PIM_LL_DO_COPY,
-                                          .core = gather->core,
-                                          .a = piece[0].destination,
-                                          .b = piece[0].source,
-                                          .bytes = piece[0].bytes,
-                                          .count = count,
-                                          .stride_a = count > 1 ? apart : 0,
-                                          .stride_b = count > 1 ? source_apart : 0});
+    struct pim_core_emitter *emitter = pim_ll_at(gather->ll, PIM_LL_GATHER);
+    if (piece->zero)
+        pim_core_emit_write(emitter, gather->core, piece->destination, 0, piece->bytes, count, apart);
+    else
+        pim_core_emit_copy(emitter, gather->core, piece->destination, piece->source, piece->bytes, count,
+                           apart, source_apart);
     return count;
 }
 
@@ -123,8 +120,8 @@ uint32_t pim_ll_output_of(const struct pim_ll *ll, const struct pim_ll_layer *la
     return replica->output[g] + half * group->folds * group->columns * PIM_CORE_ELEMENT_BYTES;
 }
 
-void pim_ll_put_mvm(struct pim_ll *ll, uint32_t index, const struct pim_ll_replica *replica, uint32_t m,
-                    uint32_t g, uint32_t output)
+void pim_ll_emit_mvm(struct pim_ll *ll, uint32_t index, const struct pim_ll_replica *replica, uint32_t m,
+                     uint32_t g, uint32_t output)
 {
     const struct pim_ll_layer *layer = &ll->layer[index];
     const struct pim_trace_array_group *group = &layer->partition->group[g];
@@ -133,13 +130,8 @@ void pim_ll_put_mvm(struct pim_ll *ll, uint32_t index, const struct pim_ll_repli
         buffer += (replica->runs & (ll->settings.buffers - 1)) * group->rows * PIM_CORE_ELEMENT_BYTES;
     uint32_t input =
         gather_input(ll, layer, group, &ll->found[(size_t)m * layer->slots], replica->member[m].core, buffer);
-    pim_ll_put(ll, PIM_LL_MVM,
-               &(struct pim_ll_operation){.kind = PIM_LL_DO_MVM,
-                                          .core = index,
-                                          .stride_a = (uint32_t)(replica - layer->replica),
-                                          .stride_b = g,
-                                          .a = input,
-                                          .b = output});
+    pim_core_emit_mvm(pim_ll_at(ll, PIM_LL_MVM), index, (uint32_t)(replica - layer->replica), g, input,
+                      output);
 }
 
 /* Where the sum of a strip stands on a member: the output pixel at home; else at `base`, strips back to
@@ -168,10 +160,10 @@ static void compute_member(struct pim_ll *ll, uint32_t index, struct pim_ll_repl
                 sum = strip_sum(&layer->strip[layer->strip_of[g]], m == 0, base, &before);
             uint32_t output = opens ? sum : pim_ll_output_of(ll, layer, replica, g);
             if (pass == 0)
-                pim_ll_put_mvm(ll, index, replica, m, g, output);
+                pim_ll_emit_mvm(ll, index, replica, m, g, output);
             else if (!opens)
-                pim_ll_put_addition(ll, PIM_LL_ADD, member->core, sum, output,
-                                    layer->partition->group[g].columns);
+                pim_core_emit_addition(pim_ll_at(ll, PIM_LL_ADD), member->core, sum, output,
+                                       layer->partition->group[g].columns);
         }
     }
 }
@@ -186,28 +178,29 @@ struct pending {
 static void add_pending(struct pim_ll *ll, const struct pim_ll_replica *replica, struct pending *pending)
 {
     for (uint32_t i = 0; i < pending->count; i++)
-        pim_ll_put_addition(ll, PIM_LL_POST, replica->home, pending->to[i],
-                            replica->scratch + i * replica->scratch_bytes, pending->columns[i]);
+        pim_core_emit_addition(pim_ll_at(ll, PIM_LL_POST), replica->home, pending->to[i],
+                               replica->scratch + i * replica->scratch_bytes, pending->columns[i]);
     pending->count = 0;
 }
 
-/* A partial sum from a member to home, number `number` of those that home adds. If messages do not go ahead,
- * they and additions take turns. */
-static void collect_strip(struct pim_ll *ll, struct pim_ll_replica *replica, struct pim_ll_operation *message,
+/* A partial sum from `from` of `core` to home, number `number` of those that home adds. If messages do not go
+ * ahead, they and additions take turns. */
+static void collect_strip(struct pim_ll *ll, struct pim_ll_replica *replica, uint32_t core, uint32_t from,
                           uint32_t to, uint32_t columns, uint32_t number, struct pending *pending)
 {
+    const uint32_t bytes = columns * PIM_CORE_ELEMENT_BYTES;
     if (pending->together) {
-        message->b = replica->scratch + number * replica->scratch_bytes;
-        pim_ll_put(ll, PIM_LL_COLLECT, message);
-        pim_ll_put_addition(ll, PIM_LL_POST, replica->home, to, message->b, columns);
+        uint32_t place = replica->scratch + number * replica->scratch_bytes;
+        pim_core_emit_message(pim_ll_at(ll, PIM_LL_COLLECT), core, from, replica->home, place, bytes);
+        pim_core_emit_addition(pim_ll_at(ll, PIM_LL_POST), replica->home, to, place, columns);
         return;
     }
     if (pending->count == pending->room)
         add_pending(ll, replica, pending);
-    message->b = replica->scratch + pending->count * replica->scratch_bytes;
+    pim_core_emit_message(pim_ll_at(ll, PIM_LL_POST), core, from, replica->home,
+                          replica->scratch + pending->count * replica->scratch_bytes, bytes);
     pending->to[pending->count] = to;
     pending->columns[pending->count++] = columns;
-    pim_ll_put(ll, PIM_LL_POST, message);
 }
 
 /* Partial sums of the other members to home. */
@@ -228,16 +221,13 @@ static void collect(struct pim_ll *ll, const struct pim_ll_layer *layer, struct 
                 continue;
             uint32_t s = layer->strip_of[member->group[i]];
             uint32_t to = pixel + layer->strip[s].column * PIM_CORE_ELEMENT_BYTES;
-            struct pim_ll_operation message = {.kind = PIM_LL_DO_MESSAGE,
-                                               .core = member->core,
-                                               .a = strip_sum(&layer->strip[s], false, base[m], &before),
-                                               .c = replica->home,
-                                               .b = to,
-                                               .bytes = layer->strip[s].columns * PIM_CORE_ELEMENT_BYTES};
+            uint32_t from = strip_sum(&layer->strip[s], false, base[m], &before);
+            uint32_t columns = layer->strip[s].columns;
             if (replica->strip_first[s] == m)
-                pim_ll_put(ll, PIM_LL_COLLECT, &message);
+                pim_core_emit_message(pim_ll_at(ll, PIM_LL_COLLECT), member->core, from, replica->home, to,
+                                      columns * PIM_CORE_ELEMENT_BYTES);
             else
-                collect_strip(ll, replica, &message, to, layer->strip[s].columns, number++, &pending);
+                collect_strip(ll, replica, member->core, from, to, columns, number++, &pending);
         }
     }
     add_pending(ll, replica, &pending);
@@ -248,19 +238,21 @@ static void add_bias(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *r
     const struct pim_ll_layer *layer = &ll->layer[index];
     struct pim_ll_replica *owner = &layer->replica[replica->bias_owner];
     if (!owner->bias_loaded)
-        pim_ll_put_transfer(ll, PIM_LL_GATHER, PIM_LL_DO_LOAD, replica->home, replica->bias,
-                            ll->map->bias[index], pim_ll_pixel_bytes(ll, index));
+        pim_core_emit_load(pim_ll_at(ll, PIM_LL_GATHER), replica->home, replica->bias, ll->map->bias[index],
+                           pim_ll_pixel_bytes(ll, index), 1, 0);
     owner->bias_loaded = true;
-    pim_ll_put_addition(ll, PIM_LL_POST, replica->home, pixel, replica->bias, layer->core_layer->channels);
+    pim_core_emit_addition(pim_ll_at(ll, PIM_LL_POST), replica->home, pixel, replica->bias,
+                           layer->core_layer->channels);
 }
 
-void pim_ll_put_sums(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *replica, const uint32_t *base,
-                     uint32_t pixel)
+void pim_ll_emit_sums(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *replica, const uint32_t *base,
+                      uint32_t pixel)
 {
+    const struct pim_core_layer *layer = ll->layer[index].core_layer;
     collect(ll, &ll->layer[index], replica, base, pixel);
-    if (ll->layer[index].core_layer->bias)
+    if (layer->bias)
         add_bias(ll, index, replica, pixel);
-    pim_ll_put_afters(ll, index, replica->home, pixel);
+    pim_core_emit_afters(pim_ll_at(ll, PIM_LL_POST), replica->home, layer, pixel, layer->channels, 1);
 }
 
 struct pim_ll_reader pim_ll_reader_of(const struct pim_ll *ll, uint32_t index,
@@ -322,7 +314,7 @@ bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t index, uint32_t r)
             compute_member(ll, index, replica, m, ll->base[m]);
     }
     if (ll->emitter)
-        pim_ll_put_sums(ll, index, replica, ll->base, pixel);
+        pim_ll_emit_sums(ll, index, replica, ll->base, pixel);
     if (ll->status == PIM_OK)
         pim_ll_deliver(ll, index, replica->next, replica->home, first);
     for (uint32_t m = 0; m < replica->members; m++) {

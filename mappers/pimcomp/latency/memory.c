@@ -340,8 +340,9 @@ void pim_ll_perform_loads(struct pim_ll *ll)
         uint32_t bytes = pim_ll_pixel_bytes(ll, load->layer), block = add_block(ll, place, load->count);
         if (block == PIM_PIXEL_NONE)
             return;
-        pim_ll_put_transfer(ll, PIM_LL_GATHER, PIM_LL_DO_LOAD, load->core, place->address,
-                            map->address + load->pixel * map->pixel_stride, place->bytes);
+        if (ll->emitter)
+            pim_core_emit_load(pim_ll_at(ll, PIM_LL_GATHER), load->core, place->address,
+                               map->address + load->pixel * map->pixel_stride, place->bytes, 1, 0);
         for (uint32_t p = 0; p < load->count; p++) {
             uint32_t pixel = load->pixel + p;
             if (add_pixel(ll, pim_pixel_key(load->layer, pixel, load->core), place->address + p * bytes,
@@ -423,9 +424,9 @@ static void enter_output(struct pim_ll *ll, uint32_t layer, uint32_t window, uin
 void pim_ll_deliver(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t home, size_t first)
 {
     const struct pim_core_place *map = &ll->map->map[layer];
-    if (ll->layer[layer].core_layer->output)
-        pim_ll_put_transfer(ll, PIM_LL_POST, PIM_LL_DO_STORE, home, ll->reservation[first].address,
-                            map->address + window * map->pixel_stride, pim_ll_pixel_bytes(ll, layer));
+    if (ll->layer[layer].core_layer->output && ll->emitter)
+        pim_core_emit_store(pim_ll_at(ll, PIM_LL_POST), home, ll->reservation[first].address,
+                            map->address + window * map->pixel_stride, pim_ll_pixel_bytes(ll, layer), 1, 0);
     enter_output(ll, layer, window, home, first, ll->output.cores - (ll->output.uses[home] > 0));
     clear_uses(&ll->output);
     ll->reservations = 0;

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NONE SIZE_MAX
 
@@ -21,7 +22,7 @@ struct pim_ll_order {
     uint32_t round; /* never the same twice */
     size_t *next;   /* of each message */
     size_t next_room;
-    struct pim_ll_operation *ordered;
+    struct pim_core_staged *ordered; /* two of each message */
     size_t ordered_room;
 };
 
@@ -52,17 +53,17 @@ void pim_ll_order_destroy(struct pim_ll_order *order)
 }
 
 /* Chains the messages by source, each chain in the order of the messages. */
-static void sort_by_source(struct pim_ll_order *order, const struct pim_ll_operations *messages)
+static void sort_by_source(struct pim_ll_order *order, const struct pim_core_stage *messages)
 {
     order->sources = 0;
-    for (size_t i = messages->count; i-- > 0;) {
-        const struct pim_ll_operation *message = &messages->operation[i];
-        if (order->first[message->core] == NONE)
-            order->source[order->sources++] = message->core;
-        order->next[i] = order->first[message->core];
-        order->first[message->core] = i;
-        order->left[message->core]++;
-        order->left[message->c]++;
+    for (size_t i = messages->count / 2; i-- > 0;) {
+        uint32_t source = messages->staged[2 * i].core, receiver = messages->staged[2 * i + 1].core;
+        if (order->first[source] == NONE)
+            order->source[order->sources++] = source;
+        order->next[i] = order->first[source];
+        order->first[source] = i;
+        order->left[source]++;
+        order->left[receiver]++;
     }
 }
 
@@ -96,32 +97,34 @@ static bool is_free(const struct pim_ll *ll, const struct pim_ll_order *order, u
 }
 
 /* One round: each source in turn sends its first message whose receiver is free. */
-static size_t take_round(struct pim_ll *ll, struct pim_ll_order *order,
-                         const struct pim_ll_operations *messages, size_t count)
+static size_t take_round(struct pim_ll *ll, struct pim_ll_order *order, const struct pim_core_stage *messages,
+                         size_t count)
 {
     for (uint32_t i = 0; i < order->sources; i++) {
         uint32_t source = order->source[i];
         if (!is_free(ll, order, source, true))
             continue;
         size_t *link = &order->first[source];
-        while (*link != NONE && !is_free(ll, order, messages->operation[*link].c, false))
+        while (*link != NONE && !is_free(ll, order, messages->staged[2 * *link + 1].core, false))
             link = &order->next[*link];
         if (*link == NONE)
             continue;
-        const struct pim_ll_operation *message = &messages->operation[*link];
-        order->ordered[count++] = *message;
+        const struct pim_core_staged *message = &messages->staged[2 * *link];
+        uint32_t receiver = message[1].core;
+        order->ordered[count++] = message[0];
+        order->ordered[count++] = message[1];
         *link = order->next[*link];
-        order->sends[source] = order->receives[message->c] = order->round;
+        order->sends[source] = order->receives[receiver] = order->round;
         order->left[source]--;
-        order->left[message->c]--;
+        order->left[receiver]--;
     }
     return count;
 }
 
-void pim_ll_order_messages(struct pim_ll *ll, struct pim_ll_operations *messages)
+void pim_ll_order_messages(struct pim_ll *ll, struct pim_core_stage *messages)
 {
     struct pim_ll_order *order = ll->order;
-    if (messages->count < 2 || !PIM_LL_GROW(ll, order->next, order->next_room, messages->count) ||
+    if (messages->count < 4 || !PIM_LL_GROW(ll, order->next, order->next_room, messages->count) ||
         !PIM_LL_GROW(ll, order->ordered, order->ordered_room, messages->count))
         return;
     sort_by_source(order, messages);
@@ -132,6 +135,5 @@ void pim_ll_order_messages(struct pim_ll *ll, struct pim_ll_operations *messages
         assert(more > count);
         count = more;
     }
-    for (size_t i = 0; i < messages->count; i++)
-        messages->operation[i] = order->ordered[i];
+    memcpy(messages->staged, order->ordered, messages->count * sizeof *messages->staged);
 }

@@ -30,25 +30,6 @@ uint32_t pim_ll_product_bytes(const struct pim_ll *ll, uint32_t index)
     return bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 }
 
-static void put_step(void *context, const struct pim_core_product_step *step)
-{
-    const struct work *w = context;
-    struct pim_ll_operation operation = {
-        .kind = PIM_LL_DO_VECTOR, .core = w->core, .a = (uint32_t)step->to, .b = (uint32_t)step->from};
-    if (step->copies) {
-        operation.kind = PIM_LL_DO_COPY;
-        operation.bytes = (uint32_t)step->bytes;
-        operation.count = (uint32_t)step->copies;
-        operation.stride_a = (uint32_t)step->to_stride;
-        operation.stride_b = (uint32_t)step->from_stride;
-    } else {
-        operation.vector = (struct pim_core_vector){.operation = step->operation};
-        operation.c = (uint32_t)step->second;
-        operation.count = (uint32_t)step->elements;
-    }
-    pim_ll_put(w->ll, PIM_LL_POST, &operation);
-}
-
 /* Channels [channel, channel + count) of the pixel at a position of a source go to `to`, elements `step`
  * apart. */
 static void bring(struct work *w, uint32_t source, uint32_t position, uint32_t channel, uint32_t count,
@@ -62,17 +43,11 @@ static void bring(struct work *w, uint32_t source, uint32_t position, uint32_t c
         uint32_t last = channel + count < end ? channel + count : end;
         if (part->source != source || from >= last)
             continue;
-        uint32_t record = w->ll->found[position * layer->parts + p];
-        bool close = step == 1;
-        const struct pim_core_product_step copy = {
-            .to = to + (uint64_t)(from - channel) * step * PIM_CORE_ELEMENT_BYTES,
-            .from = w->ll->pixels.record[record].address +
-                    (uint64_t)(part->channel + from - part->offset) * PIM_CORE_ELEMENT_BYTES,
-            .bytes = (close ? last - from : 1) * (uint64_t)PIM_CORE_ELEMENT_BYTES,
-            .copies = close ? 1 : last - from,
-            .to_stride = (uint64_t)step * PIM_CORE_ELEMENT_BYTES,
-            .from_stride = PIM_CORE_ELEMENT_BYTES};
-        put_step(w, &copy);
+        pim_core_emit_copy(pim_ll_at(w->ll, PIM_LL_POST), w->core,
+                           to + (uint64_t)(from - channel) * step * PIM_CORE_ELEMENT_BYTES,
+                           pim_ll_element(w->ll, layer, position * layer->parts + p, from),
+                           PIM_CORE_ELEMENT_BYTES, last - from, (uint64_t)step * PIM_CORE_ELEMENT_BYTES,
+                           PIM_CORE_ELEMENT_BYTES);
     }
 }
 
@@ -95,7 +70,7 @@ static void multiply_tile(struct work *w, uint32_t block, uint32_t inner, uint32
     for (uint32_t k = 0; k < count && !p->transposed; k++)
         bring(w, 1, inner + k, block * p->columns, p->columns,
               memory + k * p->columns * PIM_CORE_ELEMENT_BYTES, 1);
-    pim_core_product_row(&tile, put_step, w);
+    pim_core_product_row(pim_ll_at(w->ll, PIM_LL_POST), w->core, &tile);
 }
 
 void pim_ll_product_window(struct pim_ll *ll, uint32_t index, uint32_t core, uint32_t pixel, uint32_t memory)

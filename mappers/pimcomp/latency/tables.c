@@ -167,22 +167,6 @@ enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t index, bool *made
     return PIM_OK;
 }
 
-static void put_copy(struct pim_ll *ll, uint32_t core, uint32_t to, uint32_t from,
-                     const struct pim_core_run *run, uint32_t count)
-{
-    bool close = count == 1 || (run->to_step == 1 && run->from_channel_step == 1);
-    pim_ll_put(ll, PIM_LL_POST,
-               &(struct pim_ll_operation){
-                   .kind = PIM_LL_DO_COPY,
-                   .core = core,
-                   .a = to,
-                   .b = from,
-                   .bytes = (close ? count : 1) * PIM_CORE_ELEMENT_BYTES,
-                   .count = close ? 1 : count,
-                   .stride_a = close ? 0 : (uint32_t)run->to_step * PIM_CORE_ELEMENT_BYTES,
-                   .stride_b = close ? 0 : (uint32_t)run->from_channel_step * PIM_CORE_ELEMENT_BYTES});
-}
-
 /* Elements of a run that lie in one part of the source go together; one by one where it goes backwards. */
 static void put_run(struct pim_ll *ll, const struct pim_ll_layer *layer, uint32_t number, uint32_t core,
                     uint32_t pixel)
@@ -200,11 +184,11 @@ static void put_run(struct pim_ll *ll, const struct pim_ll_layer *layer, uint32_
             if (run->from_channel + (int64_t)next * run->from_channel_step >=
                 (int64_t)part->offset + part->channels)
                 break;
-        uint32_t slot = layer->run_position[number] * layer->parts + p;
-        uint32_t from = ll->pixels.record[ll->found[slot]].address +
-                        (part->channel + (uint32_t)(channel - part->offset)) * PIM_CORE_ELEMENT_BYTES;
+        uint32_t from =
+            pim_ll_element(ll, layer, layer->run_position[number] * layer->parts + p, (uint32_t)channel);
         int64_t to = run->to_channel + (int64_t)i * run->to_step;
-        put_copy(ll, core, pixel + (uint32_t)to * PIM_CORE_ELEMENT_BYTES, from, run, next - i);
+        pim_core_emit_run(pim_ll_at(ll, PIM_LL_POST), core, run,
+                          pixel + (uint32_t)to * PIM_CORE_ELEMENT_BYTES, from, next - i);
     }
 }
 
@@ -212,7 +196,7 @@ void pim_ll_move_window(struct pim_ll *ll, uint32_t index, uint32_t window, uint
 {
     const struct pim_ll_layer *layer = &ll->layer[index];
     if (layer->runs.zeros)
-        pim_ll_put_zeros(ll, PIM_LL_POST, core, pixel, pim_ll_pixel_bytes(ll, index));
+        pim_core_emit_write(pim_ll_at(ll, PIM_LL_POST), core, pixel, 0, pim_ll_pixel_bytes(ll, index), 1, 0);
     for (uint32_t r = layer->runs.first[window]; r < layer->runs.first[window + 1]; r++)
         put_run(ll, layer, r, core, pixel);
 }

@@ -11,27 +11,26 @@ struct window {
     uint32_t pixel; /* address of the output */
 };
 
-static void put_vector(const struct window *window, struct pim_core_vector vector, uint32_t to, uint32_t a,
-                       uint32_t b, uint32_t elements)
+static struct pim_core_emitter *emitter_of(const struct window *window)
 {
-    pim_ll_put_vector(window->ll, PIM_LL_POST, window->core, vector, to, a, b, elements);
+    return pim_ll_at(window->ll, PIM_LL_POST);
 }
 
-static void put_copy(const struct window *window, uint32_t to, uint32_t from, uint32_t elements)
+static void copy(const struct window *window, uint32_t to, uint32_t from, uint32_t elements)
 {
-    pim_ll_put_copy(window->ll, PIM_LL_POST, window->core, to, from, elements * PIM_CORE_ELEMENT_BYTES);
+    pim_core_emit_copy(emitter_of(window), window->core, to, from, elements * PIM_CORE_ELEMENT_BYTES, 1, 0,
+                       0);
 }
 
-/* Address of channel `channel` of a part's source in the pixel of a slot. */
-static uint32_t element_at(const struct window *window, uint32_t slot, uint32_t channel)
+/* Address of the first channel of a slot's part. */
+static uint32_t part_at(const struct window *window, uint32_t slot)
 {
-    const struct pim_ll_part *part = &window->layer->part[slot % window->layer->parts];
-    return window->ll->pixels.record[window->ll->found[slot]].address +
-           (part->channel + channel) * PIM_CORE_ELEMENT_BYTES;
+    return pim_ll_element(window->ll, window->layer, slot,
+                          window->layer->part[slot % window->layer->parts].offset);
 }
 
 /* One part of a pooling window: the first two positions together, then one after the other. */
-static uint32_t pool_part(const struct window *window, uint32_t p, struct pim_core_vector vector)
+static uint32_t pool_part(const struct window *window, uint32_t p)
 {
     const struct pim_ll_layer *layer = window->layer;
     const struct pim_ll_part *part = &layer->part[p];
@@ -40,39 +39,39 @@ static uint32_t pool_part(const struct window *window, uint32_t p, struct pim_co
         uint32_t slot = position * layer->parts + p;
         if (window->ll->found[slot] == PIM_LL_PADDING)
             continue;
-        uint32_t from = element_at(window, slot, 0);
+        uint32_t from = part_at(window, slot);
         if (count == 0)
             first = from;
         else
-            put_vector(window, vector, to, count == 1 ? first : to, from, part->channels);
+            pim_core_emit_vector(emitter_of(window), window->core, pim_core_pooling_of(window->from), to,
+                                 count == 1 ? first : to, from, part->channels);
         count++;
     }
     if (count == 1)
-        put_copy(window, to, first, part->channels);
+        copy(window, to, first, part->channels);
     if (count == 0)
-        pim_ll_put_zeros(window->ll, PIM_LL_POST, window->core, to, part->channels * PIM_CORE_ELEMENT_BYTES);
+        pim_core_emit_write(emitter_of(window), window->core, to, 0, part->channels * PIM_CORE_ELEMENT_BYTES,
+                            1, 0);
     return count;
-}
-
-static struct pim_core_vector pooling_of(const struct window *window)
-{
-    return (struct pim_core_vector){.operation = window->from->average ? PIM_LOCAL_ADD : PIM_LOCAL_MAXIMUM,
-                                    .immediate = 0};
 }
 
 static void divide(const struct window *window, uint32_t positions)
 {
-    if (window->from->average && !window->from->total && positions > 1)
-        put_vector(window,
-                   (struct pim_core_vector){.operation = PIM_LOCAL_DIVIDE, .immediate = (int32_t)positions},
-                   window->pixel, window->pixel, 0, window->from->channels);
+    pim_core_emit_mean(emitter_of(window), window->core, window->from, window->pixel, positions,
+                       window->from->channels);
+}
+
+static void emit_afters(const struct window *window)
+{
+    pim_core_emit_afters(emitter_of(window), window->core, window->from, window->pixel,
+                         window->from->channels, 1);
 }
 
 static void pool(const struct window *window)
 {
     uint32_t positions = 0;
     for (uint32_t p = 0; p < window->layer->parts; p++)
-        positions = pool_part(window, p, pooling_of(window));
+        positions = pool_part(window, p);
     divide(window, positions);
 }
 
@@ -81,16 +80,15 @@ static void element_of_one(const struct window *window)
 {
     uint32_t from = window->pixel;
     if (window->layer->parts == 1) {
-        from = element_at(window, 0, 0);
+        from = part_at(window, 0);
     } else {
         for (uint32_t p = 0; p < window->layer->parts; p++)
-            put_copy(window, window->pixel + window->layer->part[p].offset * PIM_CORE_ELEMENT_BYTES,
-                     element_at(window, p, 0), window->layer->part[p].channels);
+            copy(window, window->pixel + window->layer->part[p].offset * PIM_CORE_ELEMENT_BYTES,
+                 part_at(window, p), window->layer->part[p].channels);
     }
     uint32_t block = window->from->block ? window->from->block : window->from->channels;
-    for (uint32_t c = 0; c < window->from->channels; c += block)
-        put_vector(window, window->from->element, window->pixel + c * PIM_CORE_ELEMENT_BYTES,
-                   from + c * PIM_CORE_ELEMENT_BYTES, 0, block);
+    pim_core_emit_vectors(emitter_of(window), window->core, window->from->element, window->pixel, from, block,
+                          window->from->channels / block);
 }
 
 /* Two sources: channel ranges that lie in one part of both. */
@@ -103,9 +101,10 @@ static void element_of_two(const struct window *window)
     for (uint32_t a = 0, channel = 0; channel < window->from->channels;) {
         uint32_t end = part[a].offset + part[a].channels, end_b = part[b].offset + part[b].channels;
         uint32_t elements = (end < end_b ? end : end_b) - channel;
-        put_vector(window, window->from->element, window->pixel + channel * PIM_CORE_ELEMENT_BYTES,
-                   element_at(window, a, channel - part[a].offset),
-                   element_at(window, b, channel - part[b].offset), elements);
+        pim_core_emit_vector(emitter_of(window), window->core, window->from->element,
+                             window->pixel + channel * PIM_CORE_ELEMENT_BYTES,
+                             pim_ll_element(window->ll, window->layer, a, channel),
+                             pim_ll_element(window->ll, window->layer, b, channel), elements);
         channel += elements;
         a += channel == end;
         b += channel == end_b;
@@ -140,11 +139,12 @@ static void take_slot(const struct window *window, struct pim_ll_worker *worker,
     if (window->ll->found[slot] == PIM_LL_PADDING)
         return;
     uint32_t to = worker->pixel + part->offset * PIM_CORE_ELEMENT_BYTES;
-    uint32_t from = element_at(window, slot, 0);
-    if (worker->positions == 0)
-        put_copy(window, to, from, part->channels);
-    else
-        put_vector(window, pooling_of(window), to, to, from, part->channels);
+    uint32_t from = part_at(window, slot);
+    if (worker->positions == 0 && window->ll->emitter)
+        copy(window, to, from, part->channels);
+    else if (window->ll->emitter)
+        pim_core_emit_vector(emitter_of(window), window->core, pim_core_pooling_of(window->from), to, to,
+                             from, part->channels);
     worker->positions += slot % window->layer->parts == window->layer->parts - 1;
 }
 
@@ -200,8 +200,10 @@ static bool run_as_they_come(struct window *window, struct pim_ll_worker *worker
         return false;
     }
     window->pixel = worker->pixel;
-    divide(window, worker->positions);
-    pim_ll_put_afters(ll, window->index, worker->core, worker->pixel);
+    if (ll->emitter) {
+        divide(window, worker->positions);
+        emit_afters(window);
+    }
     pim_ll_deliver(ll, window->index, number, worker->core, first);
     worker->taken = worker->positions = 0;
     worker->next++;
@@ -255,7 +257,7 @@ bool pim_ll_run_vector(struct pim_ll *ll, uint32_t index, uint32_t w)
             element_of_one(&window);
         else
             element_of_two(&window);
-        pim_ll_put_afters(ll, index, worker->core, window.pixel);
+        emit_afters(&window);
     }
     if (ll->status == PIM_OK)
         pim_ll_deliver(ll, index, reader.task, worker->core, first);

@@ -192,8 +192,7 @@ static void close_row(struct pim_round_schedule *schedule, const struct pim_roun
 {
     const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
     uint64_t address = row_address(schedule, job, row);
-    for (uint32_t i = 0; i < layer->afters; i++)
-        pim_round_apply(schedule, job->home, layer->after[i], address, layer->channels, layer->width);
+    pim_core_emit_afters(&schedule->emitter, job->home, layer, address, layer->channels, layer->width);
     pim_round_put(schedule, job->layer, job->home, address, sample, (uint64_t)row * layer->width, 0,
                   (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES, layer->width);
 }
@@ -226,9 +225,7 @@ static void add_tap(struct pim_round_schedule *schedule, const struct arrived *a
     const struct pim_core_layer *layer = &schedule->network->layer[a->job->layer];
     uint64_t sum = row_address(schedule, a->job, row) +
                    ((uint64_t)column * layer->channels + a->group->column) * PIM_CORE_ELEMENT_BYTES;
-    pim_core_emit_vector(&schedule->emitter, a->job->home,
-                         (struct pim_core_vector){.operation = PIM_LOCAL_ADD}, sum, sum, source,
-                         a->group->columns);
+    pim_core_emit_addition(&schedule->emitter, a->job->home, sum, source, a->group->columns);
 }
 
 static void add_arrived(struct pim_round_schedule *schedule, const struct arrived *a)

@@ -336,20 +336,7 @@ static void finish_pixels(struct pim_round_schedule *schedule, struct pim_round_
                  layer->channels);
         fuse_flush(&fused);
     }
-    for (uint32_t i = 0; i < layer->afters; i++)
-        pim_round_apply(schedule, job->home, layer->after[i], sums, layer->channels, pixels);
-}
-
-void pim_round_apply(struct pim_round_schedule *schedule, uint32_t core, struct pim_core_vector operation,
-                     uint64_t address, uint64_t channels, uint64_t pixels)
-{
-    uint64_t elements = channels * pixels, times = 1;
-    if (operation.operation == PIM_LOCAL_NORMALIZE) { /* over the channels of one pixel */
-        elements = channels;
-        times = pixels;
-    }
-    for (uint64_t i = 0; i < times; i++, address += elements * PIM_CORE_ELEMENT_BYTES)
-        pim_core_emit_vector(&schedule->emitter, core, operation, address, address, address, elements);
+    pim_core_emit_afters(&schedule->emitter, job->home, layer, sums, layer->channels, pixels);
 }
 
 void pim_round_job_finish(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)

@@ -111,10 +111,8 @@ static void copy_run(struct mover *m, const struct pim_core_run *run, uint64_t t
         m->source = run->source;
         m->pixel = run->from_pixel;
     }
-    pim_core_emit_copy(m->emitter, m->work->core, to,
-                       m->beside + (uint64_t)run->from_channel * PIM_CORE_ELEMENT_BYTES,
-                       PIM_CORE_ELEMENT_BYTES, run->count, (uint64_t)run->to_step * PIM_CORE_ELEMENT_BYTES,
-                       (uint64_t)run->from_channel_step * PIM_CORE_ELEMENT_BYTES);
+    pim_core_emit_run(m->emitter, m->work->core, run, to,
+                      m->beside + (uint64_t)run->from_channel * PIM_CORE_ELEMENT_BYTES, run->count);
 }
 
 static void gather_run(struct mover *m, const struct pim_core_run *run, uint64_t to)
@@ -200,8 +198,8 @@ static void move_uniform(struct mover *m, uint32_t pixel, uint32_t pixels, uint6
             pim_core_emit_copy(m->emitter, m->work->core, to + e * to_step, from + e * from_step,
                                PIM_CORE_ELEMENT_BYTES, pixels, to_pixel, from_pixel);
         for (uint32_t p = 0; p < pixels && !by_channel; p++)
-            pim_core_emit_copy(m->emitter, m->work->core, to + p * to_pixel, from + p * from_pixel,
-                               PIM_CORE_ELEMENT_BYTES, run->count, to_step, from_step);
+            pim_core_emit_run(m->emitter, m->work->core, run, to + p * to_pixel, from + p * from_pixel,
+                              run->count);
     }
 }
 

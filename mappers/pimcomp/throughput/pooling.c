@@ -182,12 +182,8 @@ static void divide(const struct pooling *p, uint32_t first)
         uint32_t count = columns_inside(p, x);
         for (next = x + 1; next < end && columns_inside(p, next) == count; next++)
             ;
-        struct pim_core_vector operation = {.operation = PIM_LOCAL_DIVIDE,
-                                            .immediate = (int32_t)(count * p->row_count)};
-        uint64_t address = p->output + (x - first) * p->pixel;
-        if (operation.immediate > 1)
-            pim_core_emit_vector(p->emitter, p->work->core, operation, address, address, 0,
-                                 (uint64_t)(next - x) * p->piece->channels);
+        pim_core_emit_mean(p->emitter, p->work->core, p->layer, p->output + (x - first) * p->pixel,
+                           count * p->row_count, (uint64_t)(next - x) * p->piece->channels);
     }
 }
 
@@ -202,8 +198,7 @@ static void finish_row(const struct pooling *p, uint32_t first)
     if (!p->row_count)
         return;
     combine_columns(p, first);
-    if (p->layer->average && !p->layer->total)
-        divide(p, first);
+    divide(p, first);
 }
 
 /* Several output rows: buffers for the input rows, one combined row, output rows, pixels brought together. */
@@ -259,7 +254,7 @@ void pim_round_pooling_piece(const struct pim_round_work *work, const struct pim
                         .layer = layer,
                         .source = &work->round->source[0],
                         .piece = piece,
-                        .operation = {.operation = layer->average ? PIM_LOCAL_ADD : PIM_LOCAL_MAXIMUM},
+                        .operation = pim_core_pooling_of(layer),
                         .pixel = (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES};
     if (piece->rows > 1)
         pool_rows(&p, base);

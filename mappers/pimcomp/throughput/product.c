@@ -43,18 +43,6 @@ static void load_block(const struct pim_round_work *work, uint64_t local, uint32
     }
 }
 
-static void emit_step(void *context, const struct pim_core_product_step *step)
-{
-    const struct pim_round_work *work = context;
-    if (step->copies)
-        pim_core_emit_copy(&work->schedule->emitter, work->core, step->to, step->from, step->bytes,
-                           step->copies, step->to_stride, step->from_stride);
-    else
-        pim_core_emit_vector(&work->schedule->emitter, work->core,
-                             (struct pim_core_vector){.operation = step->operation}, step->to, step->from,
-                             step->second, step->elements);
-}
-
 /* One tile: rows [inner, inner + count) of the second operand. */
 static void multiply_tile(struct pim_round_work *work, const struct pim_core_product *p, uint64_t base,
                           uint64_t pixel, uint64_t rows, uint32_t block, uint32_t inner, uint32_t count)
@@ -68,7 +56,7 @@ static void multiply_tile(struct pim_round_work *work, const struct pim_core_pro
     load_block(work, first, 0, pixel, rows, block * p->inner + inner, count);
     if (p->transposed) {
         load_block(work, room + size, 1, second, p->columns, block * p->inner + inner, count);
-        pim_core_product_turn(p->columns, count, tile, room + size, emit_step, work);
+        pim_core_product_turn(&work->schedule->emitter, work->core, p->columns, count, tile, room + size);
     } else {
         load_block(work, tile, 1, second + inner, count, block * p->columns, p->columns);
     }
@@ -81,7 +69,7 @@ static void multiply_tile(struct pim_round_work *work, const struct pim_core_pro
                                                       .work = room,
                                                       .result = results +
                                                                 row * p->columns * PIM_CORE_ELEMENT_BYTES};
-        pim_core_product_row(&product, emit_step, work);
+        pim_core_product_row(&work->schedule->emitter, work->core, &product);
     }
 }
 

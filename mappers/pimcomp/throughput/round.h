@@ -20,6 +20,7 @@
 
 #include "mappers/pimcomp/kernels/emitter.h"
 #include "mappers/pimcomp/kernels/moves.h"
+#include "mappers/pimcomp/kernels/vectors.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "mappers/pimcomp/throughput/chains.h"
@@ -340,9 +341,6 @@ bool pim_round_batch_ends(const struct pim_round_job *job);
 bool pim_round_is_busy(const struct pim_round_schedule *schedule, const struct pim_round_job *job,
                        const struct pim_round_replica *replica);
 uint32_t pim_round_turn(const struct pim_round_worker *worker);
-/* An operation of one vector on `pixels` pixels of `channels`, in place. */
-void pim_round_apply(struct pim_round_schedule *schedule, uint32_t core, struct pim_core_vector operation,
-                     uint64_t address, uint64_t channels, uint64_t pixels);
 
 /* --- layers with folds (throughput/folds.c) --- */
 

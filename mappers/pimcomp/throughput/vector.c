@@ -58,10 +58,11 @@ static void element_piece(const struct pim_round_work *work, const struct pim_ro
         pim_core_emit_vector(&work->schedule->emitter, work->core, layer->element, base, base,
                              base + elements * PIM_CORE_ELEMENT_BYTES, elements);
     else if (layer->block)
-        pim_round_apply(work->schedule, work->core, layer->element, base, layer->block,
-                        elements / layer->block);
+        pim_core_emit_vectors(&work->schedule->emitter, work->core, layer->element, base, base, layer->block,
+                              elements / layer->block);
     else
-        pim_round_apply(work->schedule, work->core, layer->element, base, piece->channels, piece->pixels);
+        pim_core_emit_vectors(&work->schedule->emitter, work->core, layer->element, base, base,
+                              piece->channels, piece->pixels);
     pim_round_vector_store(work, piece, base);
 }
 
@@ -69,8 +70,7 @@ void pim_round_vector_store(const struct pim_round_work *work, const struct pim_
                             uint64_t local)
 {
     uint64_t pixels = (uint64_t)piece->pixels * piece->rows;
-    for (uint32_t i = 0; i < work->layer->afters; i++)
-        pim_round_apply(work->schedule, work->core, work->layer->after[i], local, piece->channels, pixels);
+    pim_core_emit_afters(&work->schedule->emitter, work->core, work->layer, local, piece->channels, pixels);
     pim_round_put(work->schedule, work->index, work->core, local, work->sample, piece->pixel, piece->channel,
                   (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES, pixels);
 }
