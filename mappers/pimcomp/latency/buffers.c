@@ -130,7 +130,7 @@ enum pim_status pim_ll_plan_matrix(struct pim_ll *ll, uint32_t index)
     uint32_t groups = layer->partition->groups;
     assert(groups > 0 && layout->replicas > 0);
     /* More replicas than windows, with folds than columns of windows, stay idle. */
-    uint32_t most = layer->folds == 1 ? layer->core_layer->windows : layer->core_layer->width;
+    uint32_t most = layer->folds.count == 1 ? layer->core_layer->windows : layer->core_layer->width;
     layer->replicas = layout->replicas < most ? layout->replicas : most;
     layer->replica = PIM_ARENA_ARRAY(ll->arena, struct pim_ll_replica, layer->replicas);
     bool enough = layer->replica && find_strips(ll, layer);
@@ -200,11 +200,11 @@ static bool place_replica(struct pim_ll *ll, uint32_t index, struct pim_ll_repli
                        &replica->input[g]))
                 return false;
             uint64_t outputs = copies * group->folds * group->columns;
-            if ((layer->folds > 1 || !pim_ll_opens_strip(layer, member, i)) &&
+            if ((layer->folds.count > 1 || !pim_ll_opens_strip(layer, member, i)) &&
                 !place(ll, index, member->core, outputs * PIM_CORE_ELEMENT_BYTES, &replica->output[g]))
                 return false;
         }
-        if (m > 0 && layer->folds == 1 &&
+        if (m > 0 && layer->folds.count == 1 &&
             !place(ll, index, member->core, copies * member->partial_bytes, &member->partial))
             return false;
     }
@@ -245,8 +245,8 @@ bool pim_ll_begin(struct pim_ll *ll)
         bool padding = layer->replicas && has_padding(layer);
         for (uint32_t r = 0; r < layer->replicas; r++) {
             struct pim_ll_replica *replica = &layer->replica[r];
-            replica->next = layer->folds == 1 ? r : pim_ll_first_column(layer, r);
-            replica->task = layer->folds == 1 ? r : pim_ll_first_vector(layer, r);
+            replica->next = layer->folds.count == 1 ? r : pim_ll_first_column(layer, r);
+            replica->task = layer->folds.count == 1 ? r : pim_ll_first_vector(layer, r);
             replica->runs = 0;
             replica->collected = 0;
             replica->waits = false;

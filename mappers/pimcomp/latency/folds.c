@@ -17,27 +17,21 @@
 static bool window_of_fold(const struct pim_ll_layer *layer, uint32_t vector, uint32_t fold, uint32_t begin,
                            uint32_t end, uint32_t *window)
 {
-    const struct pim_sliding *sliding = &layer->window;
-    assert(sliding->stride[0] > 0 && sliding->stride[1] > 0 && layer->task_width > 0);
-    uint32_t across = layer->pixel_tasks ? sliding->kernel[1] : 1, width = layer->core_layer->width, y,
-             x = vector % layer->task_width;
-    if (!pim_sliding_window(sliding, 0, vector / layer->task_width, fold / across, layer->core_layer->height,
-                            &y) ||
-        (layer->pixel_tasks && !pim_sliding_window(sliding, 1, x, fold % across, width, &x)) || x < begin ||
+    const struct pim_core_folds *folds = &layer->folds;
+    uint32_t y, x;
+    if (!pim_core_fold_row(layer->core_layer, folds, vector, fold / folds->taps, &y) ||
+        !pim_core_fold_column(layer->core_layer, folds, vector, fold % folds->taps, &x) || x < begin ||
         x >= end)
         return false;
-    *window = y * width + x;
+    *window = y * layer->core_layer->width + x;
     return true;
 }
 
 bool pim_ll_vector_serves(const struct pim_ll_layer *layer, uint32_t replica, uint32_t vector)
 {
-    uint32_t begin = pim_ll_first_column(layer, replica), end = pim_ll_first_column(layer, replica + 1),
-             window;
-    for (uint32_t fold = 0; fold < layer->folds; fold++)
-        if (window_of_fold(layer, vector, fold, begin, end, &window))
-            return true;
-    return false;
+    return pim_core_vector_serves(layer->core_layer, &layer->folds, vector,
+                                  pim_ll_first_column(layer, replica),
+                                  pim_ll_first_column(layer, replica + 1));
 }
 
 /* The first vector from `vector` on that serves the replica; the number of all vectors if there is none. */
@@ -66,7 +60,7 @@ static uint32_t vectors_of(const struct pim_ll_layer *layer, uint32_t window)
             int64_t place = pim_sliding_input(sliding, axis, at[axis], k);
             inside[axis] += place >= 0 && place < in[axis];
         }
-    return layer->pixel_tasks ? inside[0] * inside[1] : inside[0];
+    return layer->folds.pixels ? inside[0] * inside[1] : inside[0];
 }
 
 /* Takes places for the sums of a window on all members. */
@@ -135,7 +129,7 @@ static bool reserve_vector(struct pim_ll *ll, uint32_t index, const struct pim_l
     if (!pim_ll_reserve_task(ll, index, replica))
         return false;
     *first = ll->reservations;
-    for (uint32_t fold = 0; fold < layer->folds; fold++) {
+    for (uint32_t fold = 0; fold < layer->folds.count; fold++) {
         uint32_t window;
         if (window_of_fold(layer, replica->task, fold, begin, end, &window) &&
             !sum_of(ll, index, window, replica->home) && !reserve_sums(ll, index, replica))
@@ -166,7 +160,7 @@ static bool run_input(struct pim_ll *ll, uint32_t index, uint32_t r)
             pim_ll_emit_mvm(ll, index, replica, m, member->group[i],
                             pim_ll_output_of(ll, layer, replica, member->group[i]));
     }
-    for (uint32_t fold = 0; fold < layer->folds && ll->status == PIM_OK; fold++) {
+    for (uint32_t fold = 0; fold < layer->folds.count && ll->status == PIM_OK; fold++) {
         if (!window_of_fold(layer, replica->task, fold, begin, end, &window))
             continue;
         bool begun = sum_of(ll, index, window, replica->home) != NULL;

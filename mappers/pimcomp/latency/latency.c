@@ -80,7 +80,7 @@ static void visit(struct pim_ll *ll, uint32_t index)
     for (uint32_t r = 0; r < layer->replicas && ll->status == PIM_OK; r++) {
         struct pim_ll_replica *replica = &layer->replica[r];
         if (replica->next < windows && replica->next < allowed &&
-            (layer->folds == 1 ? pim_ll_run_matrix(ll, index, r) : pim_ll_run_folds(ll, index, r)))
+            (layer->folds.count == 1 ? pim_ll_run_matrix(ll, index, r) : pim_ll_run_folds(ll, index, r)))
             transmit_if(ll, ll->threshold);
         low = replica->next < low ? replica->next : low;
     }

@@ -30,8 +30,8 @@
 
 #include "mappers/emit/local_heap.h"
 #include "mappers/pimcomp/kernels/emitter.h"
+#include "mappers/pimcomp/kernels/folds.h"
 #include "mappers/pimcomp/kernels/moves.h"
-#include "mappers/pimcomp/kernels/sliding.h"
 #include "mappers/pimcomp/kernels/vectors.h"
 #include "mappers/pimcomp/latency/pixels.h"
 #include "mappers/pimcomp/schedule/schedule.h"
@@ -111,8 +111,7 @@ struct pim_ll_layer {
     struct pim_sliding window; /* of elementwise layers: 1 x 1 */
     struct pim_sliding task; /* the part of the window that a task reads: all of it, unless there are folds */
     uint32_t task_height, task_width;
-    uint32_t folds;   /* of its groups */
-    bool pixel_tasks; /* a task is a pixel of the input: (I, O K^2, 1) */
+    struct pim_core_folds folds; /* where there are any a task is a vector */
     uint32_t in_height, in_width;
     uint32_t positions, parts, slots;
     struct pim_ll_table table[PIM_CORE_SOURCES];
@@ -308,7 +307,7 @@ static inline uint32_t pim_ll_first_column(const struct pim_ll_layer *layer, uin
 /* The replica that makes a window (Fig. 8d; with folds, see above). */
 static inline uint32_t pim_ll_replica_of(const struct pim_ll_layer *layer, uint32_t window)
 {
-    if (layer->folds == 1)
+    if (layer->folds.count == 1)
         return window % layer->replicas;
     uint32_t width = layer->core_layer->width;
     return (uint32_t)((uint64_t)(window % width) * layer->replicas / width);

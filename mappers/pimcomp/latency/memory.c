@@ -93,8 +93,8 @@ static bool next_reader(struct readers *r, uint32_t *task, uint32_t *slot)
 /* Replicas [first, last] may run a task; with folds, those that it serves. */
 static void replicas_of(const struct pim_ll_layer *layer, uint32_t task, uint32_t *first, uint32_t *last)
 {
-    *first = layer->folds == 1 ? task % layer->replicas : 0;
-    *last = layer->folds == 1 ? *first : layer->replicas - 1;
+    *first = layer->folds.count == 1 ? task % layer->replicas : 0;
+    *last = layer->folds.count == 1 ? *first : layer->replicas - 1;
 }
 
 static void add_use(struct pim_ll_uses *uses, uint32_t core)
@@ -117,7 +117,7 @@ static void find_uses(const struct pim_ll *ll, uint32_t index, uint32_t pixel, s
             }
             for (replicas_of(to, task, &r, &last); r <= last; r++) {
                 const struct pim_ll_replica *replica = &to->replica[r];
-                if (to->folds > 1 && !pim_ll_vector_serves(to, r, task))
+                if (to->folds.count > 1 && !pim_ll_vector_serves(to, r, task))
                     continue;
                 for (uint32_t m = 0; m < replica->members; m++)
                     if (replica->member[m].needs[slot])

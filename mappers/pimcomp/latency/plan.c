@@ -18,16 +18,14 @@ static enum pim_status no_memory(struct pim_ll *ll, uint32_t layer)
  * kernel at a column of windows. */
 static enum pim_status plan_tasks(struct pim_ll *ll, struct pim_ll_layer *layer)
 {
-    const struct pim_core_partition_layer *partition = layer->partition;
     layer->task = layer->window;
     layer->task_height = layer->core_layer->height;
     layer->task_width = layer->core_layer->width;
-    layer->folds = partition->groups ? partition->group[0].folds : 1;
-    if (layer->folds == 1)
+    layer->folds = pim_core_folds_of(layer->core_layer, layer->partition);
+    if (layer->folds.count == 1)
         return PIM_OK;
     const struct pim_sliding *window = &layer->window;
-    layer->pixel_tasks = partition->unfolding == PIM_UNFOLDING_I_OKK_1;
-    assert(layer->folds == (layer->pixel_tasks ? window->kernel[0] * window->kernel[1] : window->kernel[0]));
+    assert(layer->folds.count == window->kernel[0] * layer->folds.taps);
     for (int axis = 0; axis < 2; axis++)
         if (window->pad_before[axis] > (window->kernel[axis] - 1) * window->dilation[axis])
             return pim_fail(ll->error, PIM_BAD_INPUT,
@@ -36,7 +34,7 @@ static enum pim_status plan_tasks(struct pim_ll *ll, struct pim_ll_layer *layer)
     layer->task_height = layer->in_height;
     layer->task.kernel[0] = layer->task.stride[0] = layer->task.dilation[0] = 1;
     layer->task.pad_before[0] = layer->task.pad_after[0] = 0;
-    if (!layer->pixel_tasks)
+    if (!layer->folds.pixels)
         return PIM_OK;
     layer->task_width = layer->in_width;
     layer->task.kernel[1] = layer->task.stride[1] = layer->task.dilation[1] = 1;

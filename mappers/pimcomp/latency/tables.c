@@ -150,7 +150,7 @@ enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t index, bool *made
     struct pim_ll_layer *layer = &ll->layer[index];
     const struct pim_core_layer *from = layer->core_layer;
     *made = from->kind == PIM_CORE_MOVE || from->kind == PIM_CORE_PRODUCT;
-    layer->folds = 1;
+    layer->folds.count = 1;
     if (from->kind == PIM_CORE_ELEMENT && from->broadcast)
         return plan_broadcast(ll, layer);
     if (!*made)

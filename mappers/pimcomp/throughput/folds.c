@@ -11,7 +11,6 @@
  *
  * Invariant: an input that no window reads is not multiplied.
  */
-#include "mappers/pimcomp/kernels/sliding.h"
 #include "mappers/pimcomp/throughput/round.h"
 #include "sim/integer.h"
 
@@ -19,15 +18,12 @@
 
 void pim_round_find_folds(struct pim_round_schedule *schedule, uint32_t index)
 {
-    const struct pim_core_partition_layer *part = &schedule->mapping->partition->layer[index];
     struct pim_round_layer *layer = &schedule->layer[index];
     struct pim_round_window *w = &layer->window;
-    layer->folds = (struct pim_round_folds){.folds = part->group[0].folds};
-    if (layer->folds.folds == 1)
+    layer->folds =
+        pim_core_folds_of(&schedule->network->layer[index], &schedule->mapping->partition->layer[index]);
+    if (layer->folds.count == 1)
         return;
-    layer->folds.pixels = part->unfolding == PIM_UNFOLDING_I_OKK_1;
-    layer->folds.taps = layer->folds.folds / w->kernel[0];
-    layer->folds.across = layer->folds.pixels ? w->width : w->output_width;
     w->kernel[0] = w->stride[0] = w->dilation[0] = 1;
     w->pad[0] = 0;
     if (layer->folds.pixels) {
@@ -41,31 +37,6 @@ void pim_round_find_folds(struct pim_round_schedule *schedule, uint32_t index)
 }
 
 /* --- geometry --- */
-
-/* The output position that an input position serves at kernel position `tap`; false: none. */
-static bool output_of(const struct pim_core_layer *layer, int axis, uint32_t input, uint32_t tap,
-                      uint32_t *output)
-{
-    return pim_sliding_window(&layer->sliding, axis, input, tap, axis ? layer->width : layer->height, output);
-}
-
-static bool is_read(const struct pim_core_layer *layer, int axis, uint32_t input)
-{
-    uint32_t output;
-    for (uint32_t tap = 0; tap < layer->sliding.kernel[axis]; tap++) {
-        if (output_of(layer, axis, input, tap, &output))
-            return true;
-    }
-    return false;
-}
-
-bool pim_round_fold_useful(const struct pim_round_schedule *schedule, uint32_t index, uint32_t input)
-{
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
-    const struct pim_round_folds *folds = &schedule->layer[index].folds;
-    return is_read(layer, 0, input / folds->across) &&
-           (!folds->pixels || is_read(layer, 1, input % folds->across));
-}
 
 /* The row of the input that is nearest to one which may lie beyond it. */
 static uint32_t nearest_row(const struct pim_core_layer *layer, int64_t row)
@@ -231,14 +202,14 @@ static void add_tap(struct pim_round_schedule *schedule, const struct arrived *a
 static void add_arrived(struct pim_round_schedule *schedule, const struct arrived *a)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[a->job->layer];
-    const struct pim_round_folds *folds = &schedule->layer[a->job->layer].folds;
-    uint32_t y = a->input / folds->across, x = a->input % folds->across, row, column = x;
+    const struct pim_core_folds *folds = &schedule->layer[a->job->layer].folds;
+    uint32_t row, column;
     for (uint32_t i = a->first; i <= a->last; i++) {
-        if (!output_of(layer, 0, y, i, &row))
+        if (!pim_core_fold_row(layer, folds, a->input, i, &row))
             continue;
         for (uint32_t j = 0; j < folds->taps; j++) {
             uint64_t fold = (uint64_t)(i - a->first) * folds->taps + j;
-            if (!folds->pixels || output_of(layer, 1, x, j, &column))
+            if (pim_core_fold_column(layer, folds, a->input, j, &column))
                 add_tap(schedule, a, row, column,
                         a->address + fold * a->group->columns * PIM_CORE_ELEMENT_BYTES);
         }
@@ -252,11 +223,11 @@ static void deliver(struct pim_round_schedule *schedule, const struct pim_round_
 {
     uint32_t index = worker->job->layer;
     const struct pim_core_layer *layer = &schedule->network->layer[index];
-    const struct pim_round_folds *folds = &schedule->layer[index].folds;
+    const struct pim_core_folds *folds = &schedule->layer[index].folds;
     uint64_t tap_bytes = (uint64_t)folds->taps * group->columns * PIM_CORE_ELEMENT_BYTES;
     uint32_t taps = layer->sliding.kernel[0], row;
     for (uint32_t tap = 0; tap < taps;) {
-        if (!output_of(layer, 0, input / folds->across, tap, &row)) {
+        if (!pim_core_fold_row(layer, folds, input, tap, &row)) {
             tap++;
             continue;
         }
@@ -267,7 +238,7 @@ static void deliver(struct pim_round_schedule *schedule, const struct pim_round_
                             .last = tap,
                             .address = sums + tap * tap_bytes};
         for (tap++; tap < taps; tap++) {
-            if (!output_of(layer, 0, input / folds->across, tap, &row))
+            if (!pim_core_fold_row(layer, folds, input, tap, &row))
                 continue;
             if (owner_of(schedule, index, row) != a.job)
                 break;
@@ -298,7 +269,7 @@ static void open_rows(struct pim_round_schedule *schedule, struct pim_round_job 
 
 void pim_round_fold_collect(struct pim_round_schedule *schedule, struct pim_round_job *job)
 {
-    const struct pim_round_folds *folds = &schedule->layer[job->layer].folds;
+    const struct pim_core_folds *folds = &schedule->layer[job->layer].folds;
     uint32_t first = job->begin + job->step * job->replicas;
     uint32_t last = pim_smaller32(first + job->replicas, job->end) - 1;
     open_rows(schedule, job, last / folds->across);
@@ -339,7 +310,7 @@ void pim_round_fold_close(struct pim_round_schedule *schedule, uint32_t index, u
     const struct pim_round_layer *layer = &schedule->layer[index];
     for (uint32_t i = 0; i < layer->jobs; i++) {
         const struct pim_round_job *job = &layer->job[i];
-        for (uint32_t row = job->row_begin; row < job->row_end && layer->folds.folds > 1; row++) {
+        for (uint32_t row = job->row_begin; row < job->row_end && layer->folds.count > 1; row++) {
             if (is_border(job, row))
                 close_row(schedule, job, row, sample);
         }

@@ -336,7 +336,7 @@ static enum pim_status make_job(struct making *making, struct pim_round_job *job
         if (core_of(making, i, 0) == home)
             job->replica[replicas++] = i;
     }
-    if (making->schedule->layer[making->index].folds.folds > 1)
+    if (making->schedule->layer[making->index].folds.count > 1)
         PIM_TRY(pim_round_fold_job(making->schedule, job, before, total));
     if (job->replicas > job->end - job->begin)
         job->replicas = job->end - job->begin;

@@ -61,8 +61,10 @@ bool pim_round_is_busy(const struct pim_round_schedule *schedule, const struct p
 {
     if (replica->position >= busy_replicas(job))
         return false;
-    return schedule->layer[job->layer].folds.folds == 1 ||
-           pim_round_fold_useful(schedule, job->layer, oldest_window(job) + replica->position);
+    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    const struct pim_core_folds *folds = &schedule->layer[job->layer].folds;
+    return folds->count == 1 ||
+           pim_core_vector_serves(layer, folds, oldest_window(job) + replica->position, 0, layer->width);
 }
 
 static uint64_t pixel_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job)
@@ -122,7 +124,7 @@ static uint64_t group_sum(const struct pim_round_schedule *schedule, const struc
                           const struct pim_round_replica *replica, uint32_t group)
 {
     const struct pim_round_job *job = worker->job;
-    if (schedule->layer[job->layer].folds.folds == 1)
+    if (schedule->layer[job->layer].folds.count == 1)
         return sum_address(schedule, worker, replica, job->step,
                            group_of(schedule, job, replica, group)->column);
     uint64_t index =

@@ -125,7 +125,7 @@ static void choose_batch(const struct pim_round_schedule *schedule, struct pim_r
 {
     uint64_t pixel = (uint64_t)schedule->network->layer[job->layer].channels * PIM_CORE_ELEMENT_BYTES;
     job->batch =
-        schedule->layer[job->layer].folds.folds > 1 ? 1 : pim_round_batch(pixel, job->replicas, job->steps);
+        schedule->layer[job->layer].folds.count > 1 ? 1 : pim_round_batch(pixel, job->replicas, job->steps);
 }
 
 static void choose(const struct pim_round_schedule *schedule, struct pim_round_worker *worker)
@@ -143,7 +143,7 @@ static void choose(const struct pim_round_schedule *schedule, struct pim_round_w
              all = (job->steps + job->batch - 1) / job->batch;
     buffers->run = (batches < all ? batches : all) * batch;
     buffers->runs = ahead && buffers->run < job->end - job->begin ? 2 : 1;
-    if (schedule->layer[job->layer].folds.folds > 1) {
+    if (schedule->layer[job->layer].folds.count > 1) {
         buffers->runs = 1;
         buffers->run = job->replicas;
         buffers->receives = RECEIVES;
@@ -192,7 +192,7 @@ static uint64_t place_worker(struct pim_round_schedule *schedule, struct pim_rou
     uint64_t pixel = (uint64_t)schedule->network->layer[job->layer].channels * PIM_CORE_ELEMENT_BYTES;
     uint64_t end = pim_round_input_place(schedule, worker, base);
     worker->partial = pim_round_take(&end, (uint64_t)buffers->depth * worker->partials);
-    if (schedule->layer[job->layer].folds.folds > 1) {
+    if (schedule->layer[job->layer].folds.count > 1) {
         worker->sum =
             pim_round_take(&end, (uint64_t)buffers->depth * worker->replicas * worker->replica_bytes);
         if (is_home(worker)) {

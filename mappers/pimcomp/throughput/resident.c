@@ -234,7 +234,7 @@ static uint64_t worker_reads(const struct pim_round_schedule *schedule, const st
 {
     const struct pim_core_layer *layer = &schedule->network->layer[worker->job->layer];
     const struct pim_core_source *source = &layer->source[0];
-    uint64_t windows = schedule->layer[worker->job->layer].folds.folds > 1
+    uint64_t windows = schedule->layer[worker->job->layer].folds.count > 1
                            ? (uint64_t)source->height * source->width
                            : layer->windows;
     assert(windows > 0);

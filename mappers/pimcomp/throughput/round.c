@@ -31,7 +31,7 @@ static uint32_t sample_of(const struct pim_round_schedule *schedule, uint32_t ro
 static void load_job(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)
 {
     pim_round_job_bias(schedule, job);
-    if (schedule->layer[job->layer].folds.folds > 1)
+    if (schedule->layer[job->layer].folds.count > 1)
         pim_round_fold_begin(schedule, job);
     for (uint32_t i = 0; i < job->workers; i++)
         pim_round_worker_load(schedule, &job->worker[i], sample);
@@ -51,7 +51,7 @@ static void add_job(struct pim_round_schedule *schedule, struct pim_round_job *j
 
 static void complete_job(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)
 {
-    if (schedule->layer[job->layer].folds.folds > 1) {
+    if (schedule->layer[job->layer].folds.count > 1) {
         pim_round_fold_collect(schedule, job);
         pim_round_fold_finish(schedule, job, sample);
     } else if (pim_round_batch_ends(job)) {

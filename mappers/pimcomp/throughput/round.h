@@ -19,6 +19,7 @@
 #define PIMSIM_MAPPERS_PIMCOMP_THROUGHPUT_ROUND_H
 
 #include "mappers/pimcomp/kernels/emitter.h"
+#include "mappers/pimcomp/kernels/folds.h"
 #include "mappers/pimcomp/kernels/moves.h"
 #include "mappers/pimcomp/kernels/vectors.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
@@ -176,16 +177,6 @@ struct pim_round_tile {
     uint32_t next; /* state */
 };
 
-/* Layers whose array groups have folds (throughput/folds.c). What a replica works on is then not a
- * window but an input: pixel (y, x), or the stretch of input row y that a window at output column x reads.
- * */
-struct pim_round_folds {
-    uint32_t folds;  /* 1: the layer has windows */
-    bool pixels;     /* inputs are pixels */
-    uint32_t across; /* inputs of a row */
-    uint32_t taps;   /* folds of one kernel row */
-};
-
 struct pim_round_layer {
     struct pim_round_source source[PIM_CORE_SOURCES];
     /* its output lies in the map of layer `united`, from channel `united_channel` of that on; that layer's
@@ -193,7 +184,7 @@ struct pim_round_layer {
     uint32_t united, united_channel;
     struct pim_round_resident resident;
     /* matrix */
-    struct pim_round_folds folds;
+    struct pim_core_folds folds;    /* replicas work on vectors where there are any */
     struct pim_round_window window; /* of what replicas work on */
     uint32_t jobs;
     struct pim_round_job *job;
@@ -349,8 +340,6 @@ void pim_round_find_folds(struct pim_round_schedule *schedule, uint32_t index);
 /* Inputs and output rows of a job, `before` of `total` replicas being before its own. */
 enum pim_status pim_round_fold_job(struct pim_round_schedule *schedule, struct pim_round_job *job,
                                    uint32_t before, uint32_t total);
-/* Does any window read input `input`? */
-bool pim_round_fold_useful(const struct pim_round_schedule *schedule, uint32_t index, uint32_t input);
 /* Bytes of the home's output rows. */
 uint64_t pim_round_fold_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job);
 /* Stages: rows that others contribute to are begun with the job; after each step its sums are added to their
