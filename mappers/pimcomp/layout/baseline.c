@@ -63,58 +63,41 @@ static uint32_t pack(const struct pim_core_architecture *architecture,
     return cores;
 }
 
-/* The layer with the most windows for each replica of those that can have one more; `count`: none. */
-static uint32_t slowest(const struct pim_core_network *network, const struct pim_core_partition *partition,
-                        const uint32_t *replicas)
-{
-    uint32_t found = network->count;
-    for (uint32_t i = 0; i < network->count; i++) {
-        if (partition->layer[i].groups == 0 || replicas[i] >= network->layer[i].windows)
-            continue;
-        if (found == network->count || (uint64_t)network->layer[i].windows * replicas[found] >
-                                           (uint64_t)network->layer[found].windows * replicas[i])
-            found = i;
-    }
-    return found;
-}
-
 enum pim_status pim_core_layout_whole_cores(const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                             struct pim_core_layout *layout, struct pim_error *error)
 {
     const struct pim_core_architecture *architecture = mapping->architecture;
     const struct pim_core_network *network = mapping->network;
     const struct pim_core_partition *partition = mapping->partition;
-    uint32_t *replicas = PIM_ARENA_ARRAY(arena, uint32_t, network->count);
     layout->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, network->count);
-    if (!replicas || !layout->layer)
+    if (!layout->layer)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a layout of %u layers",
                         (unsigned)network->count);
     uint64_t needed = 0;
     for (uint32_t i = 0; i < network->count; i++) {
-        replicas[i] = partition->layer[i].groups ? 1 : 0;
+        layout->layer[i].replicas = partition->layer[i].groups ? 1 : 0;
         needed += pack(architecture, &partition->layer[i], 0, NULL);
     }
     if (needed > architecture->cores)
         return pim_core_layout_first(mapping, arena, layout, error);
     uint64_t left = architecture->cores - needed;
-    for (;;) {
-        uint32_t next = slowest(network, partition, replicas);
-        uint32_t cores = next < network->count ? pack(architecture, &partition->layer[next], 0, NULL) : 0;
-        if (cores == 0 || cores > left)
+    for (uint32_t next; (next = pim_core_most_loaded(mapping, layout)) != PIM_NONE;) {
+        uint32_t cores = pack(architecture, &partition->layer[next], 0, NULL);
+        if (cores > left)
             break;
-        replicas[next]++;
+        layout->layer[next].replicas++;
         left -= cores;
     }
     uint32_t first = 0;
     for (uint32_t i = 0; i < network->count; i++) {
         const struct pim_core_partition_layer *part = &partition->layer[i];
-        layout->layer[i].replicas = replicas[i];
-        layout->layer[i].core = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)replicas[i] * part->groups);
-        if (!layout->layer[i].core)
+        struct pim_core_layout_layer *layer = &layout->layer[i];
+        layer->core = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)layer->replicas * part->groups);
+        if (!layer->core)
             return pim_fail(error, PIM_NO_MEMORY, "no memory for the layout of layer %s",
                             network->layer[i].name);
-        for (uint32_t r = 0; r < replicas[i]; r++)
-            first += pack(architecture, part, first, layout->layer[i].core + (size_t)r * part->groups);
+        for (uint32_t r = 0; r < layer->replicas; r++)
+            first += pack(architecture, part, first, layer->core + (size_t)r * part->groups);
     }
     return PIM_OK;
 }

@@ -1,5 +1,6 @@
 /* See even.h. */
 #include "mappers/pimcomp/layout/even.h"
+#include "mappers/pimcomp/layout/layout.h"
 
 #include <inttypes.h>
 
@@ -54,13 +55,9 @@ static bool place_layer(struct packer *p, uint32_t layer, uint32_t replicas, uin
 {
     const struct pim_core_partition_layer *l = &p->partition->layer[layer];
     for (size_t n = 0; n < (size_t)replicas * l->groups; n++) {
-        uint32_t arrays = l->group[n % l->groups].arrays, at = 0;
-        while (at < p->architecture->cores && p->vacant[at] < arrays)
-            at++;
-        if (at == p->architecture->cores)
+        core[n] = pim_core_first_fit(p->vacant, p->architecture->cores, l->group[n % l->groups].arrays);
+        if (core[n] == PIM_NONE)
             return false;
-        p->vacant[at] -= arrays;
-        core[n] = at;
     }
     return true;
 }

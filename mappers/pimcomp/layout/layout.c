@@ -1,6 +1,7 @@
 /* Layouts without a search: first fit, balanced replication, and the check of any layout. */
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,15 +29,19 @@ static enum pim_status start(struct packer *p, struct pim_core_layout *layout, s
     return PIM_OK;
 }
 
-/* Places a group into the first core with room; PIM_NONE: there is none. */
-static uint32_t place(struct packer *p, uint32_t arrays)
+uint32_t pim_core_first_fit(uint32_t *vacant, uint32_t cores, uint32_t arrays)
 {
-    for (uint32_t core = 0; core < p->architecture->cores; core++)
-        if (p->vacant[core] >= arrays) {
-            p->vacant[core] -= arrays;
+    for (uint32_t core = 0; core < cores; core++)
+        if (vacant[core] >= arrays) {
+            vacant[core] -= arrays;
             return core;
         }
     return PIM_NONE;
+}
+
+static uint32_t place(struct packer *p, uint32_t arrays)
+{
+    return pim_core_first_fit(p->vacant, p->architecture->cores, arrays);
 }
 
 /* Places one replica of a layer, or nothing. */
@@ -102,10 +107,8 @@ static enum pim_status place_by_size(struct packer *p, struct pim_core_layout *l
 
 static enum pim_status place_first(struct packer *p, struct pim_core_layout *layout, struct pim_error *error)
 {
-    enum pim_status status = start(p, layout, error);
-    bool placed = status == PIM_OK;
-    if (status != PIM_OK)
-        return status;
+    bool placed = true;
+    PIM_TRY(start(p, layout, error));
     for (uint32_t i = 0; i < p->network->count; i++) {
         uint32_t groups = p->partition->layer[i].groups;
         if (groups == 0)
@@ -127,15 +130,16 @@ enum pim_status pim_core_layout_first(const struct pim_core_mapping *mapping, st
     return place_first(&packer, layout, error);
 }
 
-/* The layer with the most windows for each replica, among those that still grow; PIM_NONE: none does. */
-static uint32_t most_loaded(const struct packer *p, const struct pim_core_layout *layout, const bool *grows)
+uint32_t pim_core_most_loaded(const struct pim_core_mapping *mapping, const struct pim_core_layout *layout)
 {
+    const struct pim_core_network *network = mapping->network;
     uint32_t worst = PIM_NONE;
-    for (uint32_t i = 0; i < p->network->count; i++) {
-        if (!grows[i])
+    for (uint32_t i = 0; i < network->count; i++) {
+        const uint32_t windows = network->layer[i].windows, replicas = layout->layer[i].replicas;
+        if (replicas == 0 || replicas >= windows)
             continue;
-        if (worst == PIM_NONE || (uint64_t)p->network->layer[i].windows * layout->layer[worst].replicas >
-                                     (uint64_t)p->network->layer[worst].windows * layout->layer[i].replicas)
+        if (worst == PIM_NONE || (uint64_t)windows * layout->layer[worst].replicas >
+                                     (uint64_t)network->layer[worst].windows * replicas)
             worst = i;
     }
     return worst;
@@ -162,29 +166,19 @@ static enum pim_status grow(struct packer *p, struct pim_core_layout_layer *laye
 enum pim_status pim_core_layout_balance(const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                         struct pim_core_layout *layout, struct pim_error *error)
 {
-    const struct pim_core_network *network = mapping->network;
     const struct pim_core_partition *partition = mapping->partition;
-    struct packer p = {mapping->architecture, network, partition, arena, NULL};
-    enum pim_status status = place_first(&p, layout, error);
-    bool *grows = PIM_ARENA_ARRAY(arena, bool, network->count);
-    if (status != PIM_OK)
-        return status;
-    if (!grows)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to balance %" PRIu32 " layers", network->count);
-    for (uint32_t i = 0; i < network->count; i++)
-        grows[i] = partition->layer[i].groups != 0 && network->layer[i].windows > 1;
+    struct packer p = {mapping->architecture, mapping->network, partition, arena, NULL};
+    PIM_TRY(place_first(&p, layout, error));
     uint64_t spare = ((uint64_t)p.architecture->cores * p.architecture->arrays - partition->arrays) / 2,
              used = 0;
-    for (uint32_t i; (i = most_loaded(&p, layout, grows)) != PIM_NONE;) {
+    for (uint32_t i; (i = pim_core_most_loaded(mapping, layout)) != PIM_NONE;) {
         bool placed = false;
         if (used + partition->layer[i].arrays > spare)
             break;
-        if ((status = grow(&p, &layout->layer[i], i, &placed, error)) != PIM_OK)
-            return status;
+        PIM_TRY(grow(&p, &layout->layer[i], i, &placed, error));
         if (!placed)
             break;
         used += partition->layer[i].arrays;
-        grows[i] = layout->layer[i].replicas < network->layer[i].windows;
     }
     return PIM_OK;
 }
