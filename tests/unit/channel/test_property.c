@@ -149,7 +149,7 @@ static void compare(uint64_t seed, const char *costs, const char *bus)
             lists[id][i] = r.channel[id].list[i].instruction;
         programs[id] = (struct program){lists[id], (uint32_t)r.channel[id].count};
     }
-    replay_programs(&run, programs);
+    replay_programs(&run, programs, 0);
     ck_assert_msg(run.status == PIM_OK, "seed %llu: %s", (unsigned long long)seed, run.error.text);
     check_invariants(&run);
     r.configuration = run.system->hardware.channels;

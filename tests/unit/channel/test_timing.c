@@ -42,7 +42,7 @@ END_TEST
 
 START_TEST(reram_has_its_own_figure)
 {
-    struct run run = {.width = 1, .height = 1, .reram = true};
+    struct run run = {.width = 1, .height = 1, .file = RERAM};
     replay_well(&run, "row_compute add bits=16 source=0 second=16 result=32 banks=256\n"
                       "row_compute multiply bits=16 size=16 source=0 second=16 result=32 banks=256 after=1\n"
                       "row_move column source=0 result=99 rows=10 banks=256 after=1\n");
@@ -61,7 +61,7 @@ START_TEST(reram_by_steps)
     static const uint64_t ends[] = {179, 3361, 215, 37, 390 + 2 * 33};
     static const uint64_t steps = 162 + 3055 + 195 + 33 + 172 + 182;
     for (unsigned priced = 0; priced < 2; priced++) {
-        struct run run = {.width = 1, .height = 1, .reram = true, .settings = {"levels.costs=steps"}};
+        struct run run = {.width = 1, .height = 1, .file = RERAM, .settings = {"levels.costs=steps"}};
         run.settings[1] = priced ? "energy.crossbar_step_pj=2.5" : NULL;
         replay_well(&run, "row_compute add bits=16 source=0 second=16 result=32 banks=1\n"
                           "row_compute multiply bits=16 size=32 source=0 second=16 result=32 after=1\n"

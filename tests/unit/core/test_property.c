@@ -265,12 +265,12 @@ START_TEST(messages_and_determinism)
 {
     static const char *const kinds[] = {"interconnect.kind=mesh", "interconnect.kind=bus",
                                         "interconnect.kind=shared_memory"};
-    static struct pim_instruction programs[RUN_CORES][RUN_INSTRUCTIONS];
-    uint32_t length[RUN_CORES];
+    static struct pim_instruction programs[RUN_UNITS][RUN_INSTRUCTIONS];
+    uint32_t length[RUN_UNITS];
     struct pim_random random;
     pim_random_initialize(&random, seed + 1000 + (uint64_t)_i);
     printf("messages %d, seed 0x%llx\n", _i, (unsigned long long)seed + 1000 + (unsigned long long)_i);
-    random_messages(&random, programs, length, RUN_CORES);
+    random_messages(&random, programs, length, RUN_UNITS);
     for (unsigned turn = 0; turn < 6; turn++) {
         static struct run run;
         char *first = NULL;
@@ -286,8 +286,8 @@ START_TEST(messages_and_determinism)
             run.settings[5] = "crossbar.write_row_ns=5";
             run.settings[6] = _i % 3 == 0 ? "chips.width=2" : NULL;
             run.settings[7] = _i % 6 == 0 ? "chips.connection=grid" : NULL;
-            struct program all[RUN_CORES];
-            for (uint32_t core = 0; core < RUN_CORES; core++)
+            struct program all[RUN_UNITS];
+            for (uint32_t core = 0; core < RUN_UNITS; core++)
                 all[core] = (struct program){programs[core], length[core]};
             replay_programs(&run, all, GROUPS);
             ck_assert_msg(run.status == PIM_OK, "turn %u: %s", turn, run.error.text);
