@@ -4,14 +4,12 @@
  * the local memory; rounds, groups, barriers and loads are what the rules say.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "mappers/pimcomp/check/check_values.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "sim/random.h"
 #include "tests/unit/pimcomp/high_throughput.h"
 #include "tests/unit/pimcomp/trial.h"
-#include "traces/check/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,42 +58,9 @@ static uint64_t closed_form(const struct trial *t)
     return mvms;
 }
 
-struct seen {
-    uint64_t by_opcode[PIM_OPCODES];
-    uint64_t loaded, stored, sent;
-    uint16_t *stores; /* of each element of the global memory */
-};
-
-static void look_at_programs(struct trial *t, struct seen *seen)
-{
-    seen->stores = PIM_ARENA_ARRAY(&t->net.arena, uint16_t, t->map.bytes / 2 + 1);
-    for (uint32_t unit = 0; unit < t->architecture.cores; unit++) {
-        struct pim_trace_cursor *cursor;
-        const struct pim_instruction *i;
-        ck_assert_int_eq(pim_trace_cursor_create(t->trace, unit, &cursor, &t->error), PIM_OK);
-        while (pim_trace_cursor_next(cursor, &i, &t->error) == PIM_OK && i) {
-            seen->by_opcode[i->opcode]++;
-            if (i->opcode == PIM_OP_LOCAL_LOAD)
-                seen->loaded += (uint64_t)i->u.transfer.bytes * i->u.transfer.count;
-            if (i->opcode == PIM_OP_SEND)
-                seen->sent += i->u.network.bytes;
-            if (i->opcode != PIM_OP_LOCAL_STORE)
-                continue;
-            seen->stored += (uint64_t)i->u.transfer.bytes * i->u.transfer.count;
-            for (uint32_t piece = 0; piece < i->u.transfer.count; piece++)
-                for (uint32_t byte = 0; byte < i->u.transfer.bytes; byte += 2) {
-                    uint64_t address = i->u.transfer.address + (uint64_t)piece * i->u.transfer.stride + byte;
-                    ck_assert_uint_lt(address, t->map.bytes);
-                    seen->stores[address / 2]++;
-                }
-        }
-        pim_trace_cursor_destroy(cursor);
-    }
-}
-
 /* Every element of every map that cores make and that does not stay on chip is stored once for each sample,
  * and nothing else is. */
-static void check_stores(struct trial *t, const struct seen *seen)
+static void check_stores(struct trial *t, const struct trial_seen *seen)
 {
     uint16_t *expected = PIM_ARENA_ARRAY(&t->net.arena, uint16_t, t->map.bytes / 2 + 1);
     uint64_t bytes = 0;
@@ -124,9 +89,9 @@ static void check_stores(struct trial *t, const struct seen *seen)
 /* All that must hold of a trace. */
 static void check_trial(struct trial *t)
 {
-    struct seen seen = {0};
+    struct trial_seen seen = {0};
     const struct pim_core_counts *counts = &t->report.counts;
-    look_at_programs(t, &seen);
+    trial_look(t, &seen);
     ck_assert_uint_eq(seen.by_opcode[PIM_OP_MVM], closed_form(t) * samples(t));
     ck_assert_uint_eq(seen.by_opcode[PIM_OP_MVM], counts->mvms);
     ck_assert_uint_eq(seen.by_opcode[PIM_OP_SEND], counts->messages);
@@ -137,23 +102,9 @@ static void check_trial(struct trial *t)
     ck_assert_uint_eq(t->report.rounds, t->options.batch ? t->options.batch + t->report.groups - 1 : 1);
     ck_assert_uint_ge(counts->barriers, t->report.rounds);
     check_stores(t, &seen);
-    const struct pim_check_limits limits = {.kind = PIM_CHECK_CORES,
-                                            .local_bytes = t->architecture.local_memory_bytes,
-                                            .global_bytes = t->architecture.global_memory_bytes,
-                                            .in_order = t->architecture.in_order,
-                                            .window = t->architecture.in_order ? 0 : 8};
-    struct pim_check_result result;
-    ck_assert_msg(pim_trace_check(t->trace, &limits, &result, &t->error) == PIM_OK, "seed %" PRIu64 ": %s",
-                  t->seed, t->error.text);
-    ck_assert_uint_eq(result.messages, counts->messages);
-    if (!t->options.batch)
-        return; /* what the saturated round reads was made by rounds before */
-    const struct pim_core_check_options check = {.samples = t->options.batch, .seed = t->seed + 5};
-    struct pim_core_check_result values;
-    ck_assert_msg(pim_core_check_values(&t->net.graph, &t->mapping, &t->map, t->trace, &check, &values,
-                                        &t->error) == PIM_OK,
-                  "seed %" PRIu64 ": %s", t->seed, t->error.text);
-    ck_assert_uint_gt(values.elements, 0);
+    trial_check(t);
+    if (t->options.batch) /* what the saturated round reads was made by rounds before */
+        trial_check_values(t, t->options.batch, t->seed + 5);
 }
 
 /* --- random networks --- */
@@ -161,14 +112,7 @@ static void check_trial(struct trial *t)
 static void random_hardware(struct trial *t, struct pim_random *random)
 {
     static const uint64_t local[] = {3000, 8000, 1 << 16, 1 << 20};
-    t->architecture.width = trial_draw(random, 1, 3);
-    t->architecture.height = trial_draw(random, 1, 3);
-    t->architecture.cores = t->architecture.width * t->architecture.height;
-    t->architecture.array_rows = trial_draw(random, 4, 40);
-    t->architecture.array_columns = trial_draw(random, 2, 16);
-    t->architecture.arrays = trial_draw(random, 100, 1200) / t->architecture.cores + 20;
-    t->architecture.in_order = trial_draw(random, 0, 1);
-    t->architecture.synchronous = trial_draw(random, 0, 1);
+    trial_draw_hardware(t, random);
     t->architecture.local_memory_bytes = local[trial_draw(random, 0, 3)];
     t->options.batch = trial_draw(random, 0, 4);
     t->options.no_grouping = trial_draw(random, 0, 3) == 0;
@@ -257,17 +201,6 @@ END_TEST
 
 /* --- local memory --- */
 
-static void small_net(struct net *net)
-{
-    uint32_t stem = net_convolution(net, net_input(net, 3, 12, 12), 16, 3, 1, 1, 1, true);
-    uint32_t first = net_convolution(net, stem, 16, 3, 1, 1, 1, true);
-    uint32_t second =
-        net_convolution(net, net_activation(net, first, PIM_ACTIVATION_RELU), 16, 3, 1, 1, 1, true);
-    uint32_t sum = net_elementwise(net, second, stem, PIM_ELEMENTWISE_ADD);
-    uint32_t pooled = net_pooling(net, sum, PIM_POOLING_MAXIMUM, 2, 2, 0, false);
-    (void)net_linear(net, net_flatten(net, net_global_average(net, pooled)), 10, true);
-}
-
 /* Bytes that are loaded, and 0 when the schedule refused; *peak: the most that a core uses. */
 static uint64_t loads_with(uint64_t local_bytes, bool in_order, uint64_t *peak, struct pim_error *error)
 {
@@ -276,7 +209,7 @@ static uint64_t loads_with(uint64_t local_bytes, bool in_order, uint64_t *peak, 
     uint64_t loaded = 0;
     pim_random_initialize(&random, 3);
     trial_begin(&t, PIM_CORE_HIGH_THROUGHPUT);
-    small_net(&t.net);
+    trial_small_net(&t.net);
     t.architecture.local_memory_bytes = local_bytes;
     t.architecture.in_order = in_order;
     t.options.batch = 2;
@@ -346,9 +279,9 @@ static struct pim_core_schedule_report report_of(void (*build)(struct net *), ui
 START_TEST(groups_are_fewer_than_layers)
 {
     uint32_t layers;
-    struct pim_core_schedule_report alone = report_of(small_net, 1, true, &layers);
+    struct pim_core_schedule_report alone = report_of(trial_small_net, 1, true, &layers);
     ck_assert_uint_eq(alone.groups, layers);
-    struct pim_core_schedule_report grouped = report_of(small_net, 1, false, &layers);
+    struct pim_core_schedule_report grouped = report_of(trial_small_net, 1, false, &layers);
     ck_assert_uint_lt(grouped.groups, layers);
 }
 END_TEST
@@ -376,10 +309,10 @@ END_TEST
 START_TEST(saturated_round_is_a_round_of_a_batch)
 {
     uint32_t layers;
-    struct pim_core_counts one = report_of(small_net, 0, false, &layers).counts;
-    uint32_t enough = report_of(small_net, 1, false, &layers).groups;
-    struct pim_core_counts less = report_of(small_net, enough, false, &layers).counts;
-    struct pim_core_counts more = report_of(small_net, enough + 1, false, &layers).counts;
+    struct pim_core_counts one = report_of(trial_small_net, 0, false, &layers).counts;
+    uint32_t enough = report_of(trial_small_net, 1, false, &layers).groups;
+    struct pim_core_counts less = report_of(trial_small_net, enough, false, &layers).counts;
+    struct pim_core_counts more = report_of(trial_small_net, enough + 1, false, &layers).counts;
     ck_assert_uint_eq(more.mvms - less.mvms, one.mvms);
     ck_assert_uint_eq(more.stored_bytes - less.stored_bytes, one.stored_bytes);
     ck_assert_uint_eq(more.messages - less.messages, one.messages);
@@ -400,7 +333,7 @@ static struct pim_core_schedule_report kept_by(uint64_t local_bytes, uint64_t mv
     struct trial t;
     pim_random_initialize(&random, 5);
     trial_begin(&t, PIM_CORE_HIGH_THROUGHPUT);
-    small_net(&t.net);
+    trial_small_net(&t.net);
     t.architecture.local_memory_bytes = local_bytes;
     t.architecture.mvm_cycles = mvm_cycles;
     t.options.batch = 2;

@@ -4,14 +4,12 @@
  * memory.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "mappers/pimcomp/check/check_values.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "sim/random.h"
 #include "tests/unit/pimcomp/low_latency.h"
 #include "tests/unit/pimcomp/trial.h"
-#include "traces/check/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,78 +67,31 @@ static uint64_t closed_form(const struct trial *t)
     return mvms;
 }
 
-struct seen {
-    uint64_t mvms, messages;
-    unsigned char *stored; /* of each element of the global memory */
-};
-
-static void look_at_programs(struct trial *t, struct seen *seen)
-{
-    seen->stored = PIM_ARENA_ARRAY(&t->net.arena, unsigned char, t->map.bytes / 2 + 1);
-    for (uint32_t unit = 0; unit < t->architecture.cores; unit++) {
-        struct pim_trace_cursor *cursor;
-        const struct pim_instruction *i;
-        ck_assert_int_eq(pim_trace_cursor_create(t->trace, unit, &cursor, &t->error), PIM_OK);
-        while (pim_trace_cursor_next(cursor, &i, &t->error) == PIM_OK && i) {
-            seen->mvms += i->opcode == PIM_OP_MVM;
-            seen->messages += i->opcode == PIM_OP_SEND;
-            if (i->opcode != PIM_OP_LOCAL_STORE)
-                continue;
-            for (uint32_t piece = 0; piece < i->u.transfer.count; piece++)
-                for (uint32_t byte = 0; byte < i->u.transfer.bytes; byte += 2) {
-                    uint64_t address = i->u.transfer.address + (uint64_t)piece * i->u.transfer.stride + byte;
-                    ck_assert_uint_lt(address, t->map.bytes);
-                    seen->stored[address / 2]++;
-                }
-        }
-        pim_trace_cursor_destroy(cursor);
-    }
-}
-
 /* All that must hold of a trace. */
 static void check_trial(struct trial *t)
 {
-    struct seen seen = {0};
-    look_at_programs(t, &seen);
-    ck_assert_uint_eq(seen.mvms, closed_form(t));
-    ck_assert_uint_eq(seen.mvms, t->report.counts.mvms);
-    ck_assert_uint_eq(seen.messages, t->report.counts.messages);
-    unsigned char *expected = PIM_ARENA_ARRAY(&t->net.arena, unsigned char, t->map.bytes / 2 + 1);
+    struct trial_seen seen = {0};
+    trial_look(t, &seen);
+    ck_assert_uint_eq(seen.by_opcode[PIM_OP_MVM], closed_form(t));
+    ck_assert_uint_eq(seen.by_opcode[PIM_OP_MVM], t->report.counts.mvms);
+    ck_assert_uint_eq(seen.by_opcode[PIM_OP_SEND], t->report.counts.messages);
+    uint16_t *expected = PIM_ARENA_ARRAY(&t->net.arena, uint16_t, t->map.bytes / 2 + 1);
     for (uint32_t l = 0; l < t->network.count; l++) {
         const struct pim_core_layer *layer = &t->network.layer[l];
-        if (layer->output)
-            memset(expected + t->map.map[l].address / 2, 1, (size_t)layer->windows * layer->channels);
+        for (uint32_t i = 0; layer->output && i < layer->windows * layer->channels; i++)
+            expected[t->map.map[l].address / 2 + i] = 1;
     }
-    ck_assert(memcmp(expected, seen.stored, t->map.bytes / 2) == 0); /* each element once */
-    const struct pim_check_limits limits = {.kind = PIM_CHECK_CORES,
-                                            .local_bytes = t->architecture.local_memory_bytes,
-                                            .global_bytes = t->architecture.global_memory_bytes,
-                                            .in_order = t->architecture.in_order,
-                                            .window = t->architecture.in_order ? 0 : 8};
-    struct pim_check_result result;
-    ck_assert_msg(pim_trace_check(t->trace, &limits, &result, &t->error) == PIM_OK, "%s", t->error.text);
-    ck_assert_uint_eq(result.messages, seen.messages);
-    const struct pim_core_check_options check = {.samples = 1, .seed = 5};
-    struct pim_core_check_result values;
-    ck_assert_msg(pim_core_check_values(&t->net.graph, &t->mapping, &t->map, t->trace, &check, &values,
-                                        &t->error) == PIM_OK,
-                  "seed %" PRIu64 ": %s", t->seed, t->error.text);
-    ck_assert_uint_gt(values.elements, 0);
+    ck_assert(memcmp(expected, seen.stores, t->map.bytes / 2 * sizeof *expected) == 0); /* each once */
+    trial_check(t);
+    trial_check_values(t, 1, 5);
 }
 
 /* --- random networks --- */
 
 static void random_hardware(struct trial *t, struct pim_random *random)
 {
-    t->architecture.width = trial_draw(random, 1, 3);
-    t->architecture.height = trial_draw(random, 1, 3);
-    t->architecture.cores = t->architecture.width * t->architecture.height;
-    t->architecture.array_rows = trial_draw(random, 4, 40);
-    t->architecture.array_columns = trial_draw(random, 2, 16);
-    t->architecture.arrays = trial_draw(random, 100, 1200) / t->architecture.cores + 20;
-    t->architecture.in_order = trial_draw(random, 0, 1);
-    t->architecture.synchronous = trial_draw(random, 0, 1);
     static const uint32_t thresholds[] = {0, 1, 5, 1000};
+    trial_draw_hardware(t, random);
     t->options.transmit_threshold = thresholds[trial_draw(random, 0, 3)];
 }
 
@@ -221,17 +172,6 @@ END_TEST
 
 /* --- local memory --- */
 
-static void small_net(struct net *net)
-{
-    uint32_t stem = net_convolution(net, net_input(net, 3, 12, 12), 16, 3, 1, 1, 1, true);
-    uint32_t first = net_convolution(net, stem, 16, 3, 1, 1, 1, true);
-    uint32_t second =
-        net_convolution(net, net_activation(net, first, PIM_ACTIVATION_RELU), 16, 3, 1, 1, 1, true);
-    uint32_t sum = net_elementwise(net, second, stem, PIM_ELEMENTWISE_ADD);
-    uint32_t pooled = net_pooling(net, sum, PIM_POOLING_MAXIMUM, 2, 2, 0, false);
-    (void)net_linear(net, net_flatten(net, net_global_average(net, pooled)), 10, true);
-}
-
 /* The largest peak of the cores, and 0 when the schedule refused. */
 static uint64_t peak_with(uint64_t local_bytes, bool keep, bool in_order, struct pim_error *error)
 {
@@ -240,7 +180,7 @@ static uint64_t peak_with(uint64_t local_bytes, bool keep, bool in_order, struct
     uint64_t peak = 0;
     pim_random_initialize(&random, 3);
     trial_begin(&t, PIM_CORE_LOW_LATENCY);
-    small_net(&t.net);
+    trial_small_net(&t.net);
     t.architecture.local_memory_bytes = local_bytes;
     t.architecture.in_order = in_order;
     t.options.keep_pixels = keep;

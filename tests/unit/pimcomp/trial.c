@@ -1,10 +1,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/unit/pimcomp/trial.h"
 
+#include "mappers/pimcomp/check/check_values.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
+#include "traces/check/check.h"
 
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,4 +131,77 @@ enum pim_status trial_emit(struct trial *t)
     ck_assert_msg(pim_trace_writer_finish(writer, &t->error) == PIM_OK, "%s", t->error.text);
     ck_assert_msg(pim_trace_open(t->path, &t->trace, &t->error) == PIM_OK, "%s", t->error.text);
     return PIM_OK;
+}
+
+void trial_draw_hardware(struct trial *t, struct pim_random *random)
+{
+    t->architecture.width = trial_draw(random, 1, 3);
+    t->architecture.height = trial_draw(random, 1, 3);
+    t->architecture.cores = t->architecture.width * t->architecture.height;
+    t->architecture.array_rows = trial_draw(random, 4, 40);
+    t->architecture.array_columns = trial_draw(random, 2, 16);
+    t->architecture.arrays = trial_draw(random, 100, 1200) / t->architecture.cores + 20;
+    t->architecture.in_order = trial_draw(random, 0, 1);
+    t->architecture.synchronous = trial_draw(random, 0, 1);
+}
+
+void trial_small_net(struct net *net)
+{
+    uint32_t stem = net_convolution(net, net_input(net, 3, 12, 12), 16, 3, 1, 1, 1, true);
+    uint32_t first = net_convolution(net, stem, 16, 3, 1, 1, 1, true);
+    uint32_t second =
+        net_convolution(net, net_activation(net, first, PIM_ACTIVATION_RELU), 16, 3, 1, 1, 1, true);
+    uint32_t sum = net_elementwise(net, second, stem, PIM_ELEMENTWISE_ADD);
+    uint32_t pooled = net_pooling(net, sum, PIM_POOLING_MAXIMUM, 2, 2, 0, false);
+    (void)net_linear(net, net_flatten(net, net_global_average(net, pooled)), 10, true);
+}
+
+void trial_look(struct trial *t, struct trial_seen *seen)
+{
+    seen->stores = PIM_ARENA_ARRAY(&t->net.arena, uint16_t, t->map.bytes / 2 + 1);
+    for (uint32_t unit = 0; unit < t->architecture.cores; unit++) {
+        struct pim_trace_cursor *cursor;
+        const struct pim_instruction *i;
+        ck_assert_int_eq(pim_trace_cursor_create(t->trace, unit, &cursor, &t->error), PIM_OK);
+        while (pim_trace_cursor_next(cursor, &i, &t->error) == PIM_OK && i) {
+            seen->by_opcode[i->opcode]++;
+            if (i->opcode == PIM_OP_LOCAL_LOAD)
+                seen->loaded += (uint64_t)i->u.transfer.bytes * i->u.transfer.count;
+            if (i->opcode == PIM_OP_SEND)
+                seen->sent += i->u.network.bytes;
+            if (i->opcode != PIM_OP_LOCAL_STORE)
+                continue;
+            seen->stored += (uint64_t)i->u.transfer.bytes * i->u.transfer.count;
+            for (uint32_t piece = 0; piece < i->u.transfer.count; piece++)
+                for (uint32_t byte = 0; byte < i->u.transfer.bytes; byte += 2) {
+                    uint64_t address = i->u.transfer.address + (uint64_t)piece * i->u.transfer.stride + byte;
+                    ck_assert_uint_lt(address, t->map.bytes);
+                    seen->stores[address / 2]++;
+                }
+        }
+        pim_trace_cursor_destroy(cursor);
+    }
+}
+
+void trial_check(struct trial *t)
+{
+    const struct pim_check_limits limits = {.kind = PIM_CHECK_CORES,
+                                            .local_bytes = t->architecture.local_memory_bytes,
+                                            .global_bytes = t->architecture.global_memory_bytes,
+                                            .in_order = t->architecture.in_order,
+                                            .window = t->architecture.in_order ? 0 : 8};
+    struct pim_check_result result;
+    ck_assert_msg(pim_trace_check(t->trace, &limits, &result, &t->error) == PIM_OK, "seed %" PRIu64 ": %s",
+                  t->seed, t->error.text);
+    ck_assert_uint_eq(result.messages, t->report.counts.messages);
+}
+
+void trial_check_values(struct trial *t, uint32_t samples, uint64_t seed)
+{
+    const struct pim_core_check_options check = {.samples = samples, .seed = seed};
+    struct pim_core_check_result values;
+    ck_assert_msg(pim_core_check_values(&t->net.graph, &t->mapping, &t->map, t->trace, &check, &values,
+                                        &t->error) == PIM_OK,
+                  "seed %" PRIu64 ": %s", t->seed, t->error.text);
+    ck_assert_uint_gt(values.elements, 0);
 }

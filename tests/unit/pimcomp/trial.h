@@ -46,4 +46,22 @@ bool trial_lay_out(struct trial *t, struct pim_random *random, uint32_t replicas
 /* Emits the trace; t->trace stays NULL when the schedule refuses. */
 enum pim_status trial_emit(struct trial *t);
 
+/* Up to nine cores with arrays of any size, in order or not, synchronous or not. */
+void trial_draw_hardware(struct trial *t, struct pim_random *random);
+
+/* Convolutions with a residual, pooling and a linear layer. */
+void trial_small_net(struct net *net);
+
+/* What the programs of the trace do. */
+struct trial_seen {
+    uint64_t by_opcode[PIM_OPCODES];
+    uint64_t loaded, stored, sent;
+    uint16_t *stores; /* of each element of the global memory */
+};
+void trial_look(struct trial *t, struct trial_seen *seen);
+
+/* The trace completes, with as many messages as the report says; its numbers are right. */
+void trial_check(struct trial *t);
+void trial_check_values(struct trial *t, uint32_t samples, uint64_t seed);
+
 #endif

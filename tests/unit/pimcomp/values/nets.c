@@ -115,3 +115,34 @@ uint32_t net_linear(struct net *net, uint32_t from, uint32_t outputs, bool bias)
     union pim_attributes attributes = {.linear = {.outputs = outputs, .bias = bias}};
     return net_add(net, PIM_OPERATOR_LINEAR, &from, 1, &attributes);
 }
+
+struct pim_core_architecture net_architecture(uint32_t cores, uint32_t arrays, uint32_t rows,
+                                              uint32_t columns, uint64_t local_bytes)
+{
+    return (struct pim_core_architecture){.width = cores,
+                                          .height = 1,
+                                          .cores = cores,
+                                          .chip_width = cores,
+                                          .chip_height = 1,
+                                          .connection = PIM_CORE_MESH,
+                                          .element_bytes = 2,
+                                          .arrays = arrays,
+                                          .array_rows = rows,
+                                          .array_columns = columns,
+                                          .arrays_per_group_step = 1,
+                                          .mvm_cycles = 100,
+                                          .local_memory_bytes = local_bytes,
+                                          .local_bytes_per_cycle = 32,
+                                          .local_read_cycles = 1,
+                                          .local_write_cycles = 1,
+                                          .vector_lanes = 8,
+                                          .vector_cycles = 2,
+                                          .global_memory_bytes = 1 << 24,
+                                          .global_bytes_per_cycle = 32,
+                                          .global_read_cycles = 10,
+                                          .global_write_cycles = 10,
+                                          .link_bytes_per_cycle = 32,
+                                          .hop_cycles = 2,
+                                          .chip_link_bytes_per_cycle = 8,
+                                          .chip_link_cycles = 10};
+}

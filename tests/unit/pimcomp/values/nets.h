@@ -2,6 +2,7 @@
 #ifndef PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_NETS_H
 #define PIMSIM_TESTS_UNIT_PIMCOMP_VALUES_NETS_H
 
+#include "mappers/machine/cores.h"
 #include "mappers/network/graph.h"
 
 /* A network that is being built; a layer is named by its index in the graph. */
@@ -29,5 +30,9 @@ uint32_t net_concat(struct net *net, const uint32_t *from, uint32_t count);
 uint32_t net_slice(struct net *net, uint32_t from, uint32_t begin, uint32_t count);
 uint32_t net_flatten(struct net *net, uint32_t from);
 uint32_t net_linear(struct net *net, uint32_t from, uint32_t outputs, bool bias);
+
+/* Cores in a row, of arrays of `rows` x `columns`. */
+struct pim_core_architecture net_architecture(uint32_t cores, uint32_t arrays, uint32_t rows,
+                                              uint32_t columns, uint64_t local_bytes);
 
 #endif

@@ -57,34 +57,11 @@ static const char *describe(const struct setup *s, char *text, size_t size)
 
 static struct pim_core_architecture architecture_of(const struct setup *s)
 {
-    return (struct pim_core_architecture){.width = s->cores,
-                                          .height = 1,
-                                          .cores = s->cores,
-                                          .chip_width = s->cores,
-                                          .chip_height = 1,
-                                          .connection = PIM_CORE_MESH,
-                                          .in_order = s->in_order,
-                                          .synchronous = s->synchronous,
-                                          .element_bytes = 2,
-                                          .arrays = s->arrays,
-                                          .array_rows = s->rows,
-                                          .array_columns = s->columns,
-                                          .arrays_per_group_step = 1,
-                                          .mvm_cycles = 100,
-                                          .local_memory_bytes = s->local_bytes,
-                                          .local_bytes_per_cycle = 32,
-                                          .local_read_cycles = 1,
-                                          .local_write_cycles = 1,
-                                          .vector_lanes = 8,
-                                          .vector_cycles = 2,
-                                          .global_memory_bytes = 1 << 24,
-                                          .global_bytes_per_cycle = 32,
-                                          .global_read_cycles = 10,
-                                          .global_write_cycles = 10,
-                                          .link_bytes_per_cycle = 32,
-                                          .hop_cycles = 2,
-                                          .chip_link_bytes_per_cycle = 8,
-                                          .chip_link_cycles = 10};
+    struct pim_core_architecture a =
+        net_architecture(s->cores, s->arrays, s->rows, s->columns, s->local_bytes);
+    a.in_order = s->in_order;
+    a.synchronous = s->synchronous;
+    return a;
 }
 
 struct mapped {

@@ -31,37 +31,13 @@ struct segmented {
 
 static struct pim_core_architecture chip(const struct setup *s)
 {
-    return (struct pim_core_architecture){.width = s->cores,
-                                          .height = 1,
-                                          .cores = s->cores,
-                                          .chip_width = s->cores,
-                                          .chip_height = 1,
-                                          .connection = PIM_CORE_MESH,
-                                          .in_order = s->in_order,
-                                          .synchronous = true,
-                                          .window = 64,
-                                          .packet_bytes = 4096,
-                                          .element_bytes = 2,
-                                          .arrays = s->arrays,
-                                          .array_rows = 16,
-                                          .array_columns = 8,
-                                          .arrays_per_group_step = 1,
-                                          .mvm_cycles = 100,
-                                          .write_row_cycles = 7,
-                                          .local_memory_bytes = s->local_bytes,
-                                          .local_bytes_per_cycle = 32,
-                                          .local_read_cycles = 1,
-                                          .local_write_cycles = 1,
-                                          .vector_lanes = 8,
-                                          .vector_cycles = 2,
-                                          .global_memory_bytes = 1 << 24,
-                                          .global_bytes_per_cycle = 32,
-                                          .global_read_cycles = 10,
-                                          .global_write_cycles = 10,
-                                          .link_bytes_per_cycle = 32,
-                                          .hop_cycles = 2,
-                                          .chip_link_bytes_per_cycle = 8,
-                                          .chip_link_cycles = 10};
+    struct pim_core_architecture a = net_architecture(s->cores, s->arrays, 16, 8, s->local_bytes);
+    a.in_order = s->in_order;
+    a.synchronous = true;
+    a.window = 64;
+    a.packet_bytes = 4096;
+    a.write_row_cycles = 7;
+    return a;
 }
 
 static enum pim_status cut_network(struct segmented *m, const struct net *net, const struct setup *s,
