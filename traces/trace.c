@@ -1,28 +1,13 @@
 #include "traces/trace.h"
 
+#include "sim/names.h"
 #include "traces/counts.h"
 
 #include <stddef.h>
 
-const char *pim_estimate_part_name(unsigned part)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_ESTIMATE_MAP(X)
-#undef X
-    };
-    return part < PIM_ESTIMATE_PARTS ? names[part] : NULL;
-}
+PIM_NAMES(pim_estimate_part_name, PIM_ESTIMATE_MAP)
 
-const char *pim_equation_term_name(unsigned term)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_EQUATION_MAP(X)
-#undef X
-    };
-    return term < PIM_EQUATION_TERMS ? names[term] : NULL;
-}
+PIM_NAMES(pim_equation_term_name, PIM_EQUATION_MAP)
 
 uint64_t pim_trace_phase_equations(const struct pim_trace_phase *phase)
 {

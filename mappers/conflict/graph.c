@@ -2,6 +2,7 @@
 #include "mappers/conflict/graph.h"
 
 #include "mappers/machine/tiles.h"
+#include "sim/names.h"
 
 #include <inttypes.h>
 
@@ -12,15 +13,7 @@ enum { BUFFER_BITS = 64, BUFFER_NS = 8, LINE_BITS = 20 };
 static const double slices = 5, crossbar_ns = 3.16, converter_ns = 4, adc_ns = 100.0 / 11.0,
                     digital_ns = 33.1208042;
 
-const char *pim_tile_layer_kind_name(unsigned kind)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_TILE_LAYER_MAP(X)
-#undef X
-    };
-    return kind < PIM_TILE_LAYER_KINDS ? names[kind] : NULL;
-}
+PIM_NAMES(pim_tile_layer_kind_name, PIM_TILE_LAYER_MAP)
 
 static bool has_weights(const struct pim_tile_layer *layer)
 {

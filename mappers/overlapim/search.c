@@ -1,6 +1,7 @@
 #include "mappers/overlapim/search.h"
 
 #include "mappers/overlapim/ahead.h"
+#include "sim/names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,15 +11,7 @@
 /* Candidates of a piece of work; draws until one fits; pieces between two looks at whether to stop. */
 enum { PIECE = 16, TRIES = 32, ROUND = 16 };
 
-const char *pim_objective_name(unsigned objective)
-{
-    static const char *const names[PIM_OBJECTIVES] = {
-#define X(name, text) text,
-        PIM_OBJECTIVE_MAP(X)
-#undef X
-    };
-    return objective < PIM_OBJECTIVES ? names[objective] : NULL;
-}
+PIM_NAMES(pim_objective_name, PIM_OBJECTIVE_MAP)
 
 /* A neighbour with a fixed mapping; layer PIM_NONE: none. */
 struct neighbour {

@@ -1,5 +1,6 @@
 /* Paths on the mesh; see mesh.h. */
 #include "models/conflict/mesh.h"
+#include "sim/names.h"
 
 #include <stddef.h>
 
@@ -34,12 +35,4 @@ uint32_t pim_conflict_straight(const struct pim_conflict_mesh *mesh, uint32_t fr
     return count;
 }
 
-const char *pim_port_name(unsigned port)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_PORT_MAP(X)
-#undef X
-    };
-    return port < PIM_PORTS ? names[port] : NULL;
-}
+PIM_NAMES(pim_port_name, PIM_PORT_MAP)

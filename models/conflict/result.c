@@ -1,5 +1,6 @@
 /* What a run leaves behind. */
 #include "models/conflict/internal.h"
+#include "sim/names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -111,29 +112,7 @@ struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_res
     return summary;
 }
 
-const char *pim_switching_name(unsigned value)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_SWITCHING_MAP(X)};
-    return value < PIM_SWITCHINGS ? names[value] : NULL;
-}
-
-const char *pim_conflict_routing_name(unsigned value)
-{
-    static const char *const names[] = {PIM_CONFLICT_ROUTING_MAP(X)};
-    return value < PIM_CONFLICT_ROUTINGS ? names[value] : NULL;
-}
-
-const char *pim_conflict_arbiter_name(unsigned value)
-{
-    static const char *const names[] = {PIM_CONFLICT_ARBITER_MAP(X)};
-    return value < PIM_CONFLICT_ARBITERS ? names[value] : NULL;
-}
-
-const char *pim_tie_break_name(unsigned value)
-{
-    static const char *const names[] = {PIM_TIE_BREAK_MAP(X)};
-#undef X
-    return value < PIM_TIE_BREAKS ? names[value] : NULL;
-}
+PIM_NAMES(pim_switching_name, PIM_SWITCHING_MAP)
+PIM_NAMES(pim_conflict_routing_name, PIM_CONFLICT_ROUTING_MAP)
+PIM_NAMES(pim_conflict_arbiter_name, PIM_CONFLICT_ARBITER_MAP)
+PIM_NAMES(pim_tie_break_name, PIM_TIE_BREAK_MAP)

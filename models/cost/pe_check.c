@@ -2,19 +2,12 @@
  * What a PE array and a product must be before their cost is asked for.
  */
 #include "models/cost/pe.h"
+#include "sim/names.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 
-const char *pim_pe_dataflow_name(unsigned dataflow)
-{
-    static const char *const names[] = {
-#define X(name, text) [name] = text,
-        PIM_PE_DATAFLOW_MAP(X)
-#undef X
-    };
-    return dataflow < PIM_PE_DATAFLOWS ? names[dataflow] : NULL;
-}
+PIM_NAMES(pim_pe_dataflow_name, PIM_PE_DATAFLOW_MAP)
 
 static enum pim_status check_range(const char *name, uint64_t value, uint64_t least, uint64_t most,
                                    struct pim_error *error)

@@ -5,18 +5,11 @@
  * N / 2}. On a rectangle each coordinate has its own side.
  */
 #include "models/traffic/traffic.h"
+#include "sim/names.h"
 
 #include <inttypes.h>
 
-const char *pim_pattern_name(unsigned pattern)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_PATTERN_MAP(X)
-#undef X
-    };
-    return pattern < PIM_PATTERNS ? names[pattern] : NULL;
-}
+PIM_NAMES(pim_pattern_name, PIM_PATTERN_MAP)
 
 static bool power_of_two(uint32_t value)
 {

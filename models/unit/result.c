@@ -1,15 +1,8 @@
 /* Names of what units account, for reports. */
 #include "models/unit/result.h"
+#include "sim/names.h"
 
-const char *pim_wait_name(unsigned wait)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_WAIT_MAP(X)
-#undef X
-    };
-    return wait < PIM_WAITS ? names[wait] : NULL;
-}
+PIM_NAMES(pim_wait_name, PIM_WAIT_MAP)
 
 const char *pim_share_name(unsigned share)
 {

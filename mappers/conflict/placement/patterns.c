@@ -2,6 +2,7 @@
 #include "mappers/conflict/mapping.h"
 
 #include "models/cost/pattern.h"
+#include "sim/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,15 +27,7 @@ const char *pim_tile_mapping_text(unsigned mapping)
     return mapping < PIM_TILE_MAPPINGS ? texts[mapping] : NULL;
 }
 
-const char *pim_tile_fitness_name(unsigned fitness)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_TILE_FITNESS_MAP(X)
-#undef X
-    };
-    return fitness < PIM_TILE_FITNESSES ? names[fitness] : NULL;
-}
+PIM_NAMES(pim_tile_fitness_name, PIM_TILE_FITNESS_MAP)
 
 void pim_tile_pattern(enum pim_tile_mapping pattern, const struct pim_grid *grid, uint32_t nodes,
                       uint32_t *place)

@@ -1,5 +1,6 @@
 /* The families of convolutional networks, each as the list of its layers. */
 #include "mappers/network/descriptor/convolutional_parts.h"
+#include "sim/names.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -318,10 +319,4 @@ void pim_build_convolutional(struct pim_builder *b, const struct pim_convolution
     families[s->family](b, s);
 }
 
-const char *pim_convolutional_name(unsigned family)
-{
-#define X(name, text) text,
-    static const char *const names[] = {PIM_CONVOLUTIONAL_MAP(X)};
-#undef X
-    return family < PIM_CONVOLUTIONALS ? names[family] : NULL;
-}
+PIM_NAMES(pim_convolutional_name, PIM_CONVOLUTIONAL_MAP)

@@ -1,4 +1,5 @@
 #include "mappers/overlapim/analysis/link.h"
+#include "sim/names.h"
 
 #include <inttypes.h>
 
@@ -8,15 +9,7 @@ unsigned pim_need_dimension(enum pim_need need)
     return dimension[need];
 }
 
-const char *pim_link_role_name(unsigned role)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_LINK_ROLE_MAP(X)
-#undef X
-    };
-    return role < PIM_LINK_ROLES ? names[role] : NULL;
-}
+PIM_NAMES(pim_link_role_name, PIM_LINK_ROLE_MAP)
 
 uint32_t pim_link_pooled(const struct pim_link *link, const struct pim_workload *producer, unsigned axis)
 {

@@ -1,16 +1,9 @@
 /* Baselines of the evaluation: baseline.h. */
 #include "mappers/pimcomp/layout/baseline.h"
 #include "mappers/pimcomp/layout/layout.h"
+#include "sim/names.h"
 
-const char *pim_core_baseline_name(unsigned baseline)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_CORE_BASELINE_MAP(X)
-#undef X
-    };
-    return baseline < PIM_CORE_BASELINES ? names[baseline] : NULL;
-}
+PIM_NAMES(pim_core_baseline_name, PIM_CORE_BASELINE_MAP)
 
 enum pim_status pim_core_baseline_schedule(enum pim_core_baseline baseline, enum pim_core_mode *mode,
                                            struct pim_core_schedule_options *options, struct pim_error *error)

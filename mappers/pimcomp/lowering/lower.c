@@ -5,20 +5,13 @@
  */
 #include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/lowering/lowering.h"
+#include "sim/names.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *pim_core_layer_kind_name(unsigned kind)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_CORE_LAYER_MAP(X)
-#undef X
-    };
-    return kind < PIM_CORE_LAYERS ? names[kind] : NULL;
-}
+PIM_NAMES(pim_core_layer_kind_name, PIM_CORE_LAYER_MAP)
 
 bool pim_lowering_fail(struct pim_lowering *l, const char *format, ...)
 {

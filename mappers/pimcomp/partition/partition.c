@@ -17,6 +17,7 @@
  */
 #include "mappers/pimcomp/partition/partition.h"
 #include "sim/integer.h"
+#include "sim/names.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -24,15 +25,7 @@
 
 enum { CORES_MOST = 256 * 256 }; /* array.width times array.height, at most */
 
-const char *pim_unfolding_name(unsigned unfolding)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        PIM_UNFOLDING_MAP(X)
-#undef X
-    };
-    return unfolding < PIM_UNFOLDINGS ? names[unfolding] : NULL;
-}
+PIM_NAMES(pim_unfolding_name, PIM_UNFOLDING_MAP)
 
 /* How an unfolding cuts the rows of a layer. */
 struct shape {
