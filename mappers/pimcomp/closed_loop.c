@@ -28,34 +28,38 @@ struct profiling {
     struct pim_error error; /* the first one that ends everything */
 };
 
-static struct pim_core_schedule_options schedule_of(const struct pim_core_profile_options *options,
-                                                    const struct pim_core_candidate *candidate)
+/* Schedules a candidate, into a trace or not, observed or not. */
+static enum pim_status schedule(const struct pim_core_profile_options *options,
+                                const struct pim_core_candidate *candidate, struct pim_trace_writer *writer,
+                                struct pim_core_timing *observer, struct pim_error *error)
 {
-    struct pim_core_schedule_options schedule = options->schedule;
-    schedule.batch = 0;
-    schedule.report = NULL;
-    schedule.no_keeping = candidate->no_keeping;
-    return schedule;
+    struct pim_core_mapping mapping = *options->mapping;
+    struct pim_core_schedule_options used = options->schedule;
+    struct pim_core_memory_map map;
+    struct pim_arena arena;
+    mapping.layout = &candidate->layout;
+    used.batch = 0;
+    used.report = NULL;
+    used.no_keeping = candidate->no_keeping;
+    used.observe = observer ? pim_core_timing_observe : NULL;
+    used.observer = observer;
+    pim_arena_initialize(&arena, 1 << 20);
+    enum pim_status status = pim_core_schedule(&mapping, writer, &used, &arena, &map, error);
+    pim_arena_terminate(&arena);
+    return status;
 }
 
 static enum pim_status time_one(const struct pim_core_profile_options *options, uint64_t limit,
                                 struct pim_core_candidate *candidate, struct pim_error *error)
 {
     struct pim_core_mapping mapping = *options->mapping;
-    struct pim_core_schedule_options schedule = schedule_of(options, candidate);
-    struct pim_core_memory_map map;
-    struct pim_arena arena;
     uint64_t parts[PIM_ESTIMATE_PARTS];
     (void)limit;
     mapping.layout = &candidate->layout;
     struct pim_core_timing *timing = pim_core_timing_create(&mapping);
     if (!timing)
         return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate a layout");
-    schedule.observe = pim_core_timing_observe;
-    schedule.observer = timing;
-    pim_arena_initialize(&arena, 1 << 20);
-    enum pim_status status = pim_core_schedule(&mapping, NULL, &schedule, &arena, &map, error);
-    pim_arena_terminate(&arena);
+    enum pim_status status = schedule(options, candidate, NULL, timing, error);
     candidate->refused = status == PIM_BAD_INPUT;
     if (status == PIM_OK)
         status = pim_core_timing_report(timing, NULL, &candidate->estimate, parts, error);
@@ -69,26 +73,19 @@ static enum pim_status write_program(const struct pim_core_profile_options *opti
                                      const struct pim_core_candidate *candidate, const char *path,
                                      struct pim_error *error)
 {
-    struct pim_core_mapping mapping = *options->mapping;
-    struct pim_core_schedule_options schedule = schedule_of(options, candidate);
-    struct pim_core_memory_map map;
+    const struct pim_core_mapping *mapping = options->mapping;
     struct pim_trace_writer *writer;
-    struct pim_arena arena;
     const struct pim_trace_description description = {.family = "pimcomp",
-                                                      .network = mapping.network->name,
-                                                      .width = mapping.architecture->width,
-                                                      .height = mapping.architecture->height,
-                                                      .units = mapping.architecture->cores};
-    mapping.layout = &candidate->layout;
+                                                      .network = mapping->network->name,
+                                                      .width = mapping->architecture->width,
+                                                      .height = mapping->architecture->height,
+                                                      .units = mapping->architecture->cores};
     if (pim_trace_writer_create(path, &description, &writer, error) != PIM_OK)
         return error->status;
-    pim_arena_initialize(&arena, 1 << 20);
-    enum pim_status status = pim_core_schedule(&mapping, writer, &schedule, &arena, &map, error);
-    pim_arena_terminate(&arena);
-    if (status == PIM_OK)
+    if (schedule(options, candidate, writer, NULL, error) == PIM_OK)
         return pim_trace_writer_finish(writer, error);
     pim_trace_writer_abandon(writer);
-    return status;
+    return error->status;
 }
 
 static enum pim_status simulate_one(const struct pim_core_profile_options *options, uint64_t limit,

@@ -127,10 +127,8 @@ bool pim_move_axes_of(const struct pim_core_view *view, const struct pim_shape *
 bool pim_lower_moves(struct pim_lowering *l);
 /* Appends an atom, unless it has one position; false: there are too many. */
 bool pim_strides_put(struct pim_core_strides *strides, uint8_t axis, uint32_t extent, int64_t stride);
-/* Cuts strides so that dimension d of `shape` is atoms [first[d], first[d + 1]); false: that cannot be. */
-bool pim_strides_split(struct pim_core_strides *strides, const struct pim_shape *shape,
-                       uint32_t first[PIM_SHAPE_RANK + 1]);
-/* Cuts the strides of a view so that dimension d is atoms [first[d], first[d + 1]); false: that cannot be. */
+/* The strides of a view, cut so that dimension d of `shape` is atoms [first[d], first[d + 1]); false: that
+ * cannot be. */
 bool pim_move_split(const struct pim_core_view *view, const struct pim_shape *shape,
                     struct pim_core_strides *strides, uint32_t first[PIM_SHAPE_RANK + 1]);
 /* A copy of a view whose dimension d steps stride[d] along axes->axis[d] of a map of `channels` and `pixels`:

@@ -53,10 +53,9 @@ static bool make_move(struct pim_lowering *l, const struct box *box, const struc
     struct pim_core_strides strides;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     uint64_t pixels = (uint64_t)box->view->extent[PIM_AXIS_ROW] * box->view->extent[PIM_AXIS_COLUMN];
-    pim_move_strides(box->view, &strides);
     if (pixels > INT32_MAX)
         return pim_lowering_fail(l, "it moves elements of a map of %" PRIu64 " pixels", pixels);
-    if (!pim_strides_split(&strides, box->shape, first) || strides.atoms > PIM_CORE_LOOPS)
+    if (!pim_move_split(box->view, box->shape, &strides, first) || strides.atoms > PIM_CORE_LOOPS)
         return pim_lowering_fail(l, "%s", CUTS);
     *move = (struct pim_core_move){.source = source};
     memcpy(move->from, strides.origin, sizeof move->from);
@@ -157,8 +156,7 @@ bool pim_move_axes_of(const struct pim_core_view *view, const struct pim_shape *
     struct pim_core_strides strides;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
     unsigned used = 0;
-    pim_move_strides(view, &strides);
-    if (!pim_strides_split(&strides, shape, first))
+    if (!pim_move_split(view, shape, &strides, first))
         return false;
     for (uint32_t d = 0; d < shape->rank; d++)
         for (uint32_t i = first[d]; i < first[d + 1]; i++) {
@@ -249,8 +247,7 @@ bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout la
     const struct pim_shape *shape = &l->graph->layers[tensor].output;
     struct pim_core_strides strides;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
-    pim_move_strides(&l->view[tensor], &strides);
-    if (!pim_strides_split(&strides, shape, first)) {
+    if (!pim_move_split(&l->view[tensor], shape, &strides, first)) {
         if (!l->view[tensor].strided || !remake_by_strides(l, tensor))
             return pim_lowering_fail(l, "%s", CUTS);
         if (layout == PIM_LAYOUT_ANY)
@@ -273,18 +270,11 @@ static void reorder(struct pim_lowering *l, const struct pim_shape *apart, const
     const struct pim_core_view *view = pim_input_view(l, 0);
     struct pim_core_strides strides, result;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0};
-    pim_move_strides(view, &strides);
-    if (!pim_strides_split(&strides, apart, first)) {
-        if (!view->strided || !pim_move_remake(l, l->layer->input[0], PIM_LAYOUT_ANY)) {
+    for (bool remade = false; !pim_move_split(view, apart, &strides, first); remade = true)
+        if (remade || !view->strided || !pim_move_remake(l, l->layer->input[0], PIM_LAYOUT_ANY)) {
             pim_lowering_fail(l, "%s", CUTS);
             return;
         }
-        pim_move_strides(view, &strides); /* of a map of its own */
-        if (!pim_strides_split(&strides, apart, first)) {
-            pim_lowering_fail(l, "%s", CUTS);
-            return;
-        }
-    }
     result = strides;
     result.atoms = 0;
     for (uint32_t d = 0; d < apart->rank; d++)
@@ -421,13 +411,12 @@ static void move_shift(struct pim_lowering *l)
 
 /* Every dimension of a view is repeated: one of 1 as it is, another one element by element (the nearest one,
  * of a map that gets larger). */
-static bool expand(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *from,
-                   const struct pim_shape *to, struct pim_core_strides *expanded)
+bool pim_move_expand(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *from,
+                     const struct pim_shape *to, struct pim_core_view *expanded)
 {
     struct pim_core_strides strides, result;
     uint32_t first[PIM_SHAPE_RANK + 1] = {0}, more = to->rank - from->rank;
-    pim_move_strides(view, &strides);
-    bool good = pim_strides_split(&strides, from, first);
+    bool good = pim_move_split(view, from, &strides, first);
     result = strides;
     result.atoms = 0;
     for (uint32_t d = 0; d < to->rank && good; d++) {
@@ -443,29 +432,24 @@ static bool expand(struct pim_lowering *l, const struct pim_core_view *view, con
         good = good && pim_strides_put(&result, PIM_AXIS_COLUMN, to->dimension[d] / size, 0);
     }
     if (!good)
-        pim_lowering_fail(l, "%s", CUTS);
-    *expanded = result;
-    return good;
+        return pim_lowering_fail(l, "%s", CUTS);
+    return pim_move_view(l, view, &result, expanded);
 }
 
 static void move_expand(struct pim_lowering *l)
 {
-    struct pim_core_strides strides;
-    const struct pim_core_view *view = pim_input_view(l, 0);
-    if (expand(l, view, pim_input_shape(l, 0), &l->layer->output, &strides))
-        (void)pim_move_view(l, view, &strides, &l->view[l->index]);
+    (void)pim_move_expand(l, pim_input_view(l, 0), pim_input_shape(l, 0), &l->layer->output,
+                          &l->view[l->index]);
 }
 
 bool pim_move_broadcast(struct pim_lowering *l, uint32_t tensor, const struct pim_shape *shape,
                         const struct pim_layout_axes *axes, struct pim_core_view *result)
 {
-    struct pim_core_strides strides;
     struct pim_core_view wide;
     const struct box box = {.view = &wide, .shape = shape};
     if (!is_grouped(axes, shape))
         return pim_lowering_fail(l, "%s", CUTS);
-    return expand(l, &l->view[tensor], &l->graph->layers[tensor].output, shape, &strides) &&
-           pim_move_view(l, &l->view[tensor], &strides, &wide) &&
+    return pim_move_expand(l, &l->view[tensor], &l->graph->layers[tensor].output, shape, &wide) &&
            assemble(l, &box, 1, shape, axes, PIM_NONE, result);
 }
 
@@ -531,13 +515,6 @@ bool pim_lower_moves(struct pim_lowering *l)
             return true;
         }
     return false;
-}
-
-bool pim_move_expand(struct pim_lowering *l, const struct pim_core_view *view, const struct pim_shape *from,
-                     const struct pim_shape *to, struct pim_core_view *result)
-{
-    struct pim_core_strides strides;
-    return expand(l, view, from, to, &strides) && pim_move_view(l, view, &strides, result);
 }
 
 struct pim_core_layer *pim_move_into(struct pim_lowering *l, const struct pim_core_view *view,

@@ -42,13 +42,13 @@ static void merge(struct pim_core_strides *s)
     *s = merged;
 }
 
-bool pim_strides_split(struct pim_core_strides *s, const struct pim_shape *shape,
-                       uint32_t first[PIM_SHAPE_RANK + 1])
+bool pim_move_split(const struct pim_core_view *view, const struct pim_shape *shape,
+                    struct pim_core_strides *s, uint32_t first[PIM_SHAPE_RANK + 1])
 {
-    struct pim_core_strides cut = *s;
-    uint32_t at = 0;
+    pim_move_strides(view, s);
     merge(s);
-    uint32_t left = s->atoms ? s->atom[0].extent : 1;
+    struct pim_core_strides cut = *s;
+    uint32_t at = 0, left = s->atoms ? s->atom[0].extent : 1;
     cut.atoms = 0;
     for (uint32_t d = 0; d < shape->rank; d++) {
         uint32_t rest = shape->dimension[d];
@@ -71,13 +71,6 @@ bool pim_strides_split(struct pim_core_strides *s, const struct pim_shape *shape
     first[shape->rank] = cut.atoms;
     *s = cut;
     return true;
-}
-
-bool pim_move_split(const struct pim_core_view *view, const struct pim_shape *shape,
-                    struct pim_core_strides *strides, uint32_t first[PIM_SHAPE_RANK + 1])
-{
-    pim_move_strides(view, strides);
-    return pim_strides_split(strides, shape, first);
 }
 
 /* Whole axes in some order? */
