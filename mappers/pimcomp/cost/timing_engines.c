@@ -2,16 +2,17 @@
 #include "mappers/machine/core_times.h"
 #include "mappers/pimcomp/cost/timing_internal.h"
 #include "sim/integer.h"
+#include "traces/local.h"
 
 enum { LINE_SHIFT = 9, LINES = 64 };
 
 /* --- windows and conflicts --- */
 
-static struct pim_timing_range pieces(uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count)
+static struct pim_timing_range range_of(const struct pim_local_pieces *pieces)
 {
-    if (bytes == 0 || count == 0)
+    if (pieces->bytes == 0)
         return (struct pim_timing_range){0, 0};
-    return (struct pim_timing_range){(uint32_t)address, (uint32_t)(address + (count - 1) * stride + bytes)};
+    return (struct pim_timing_range){(uint32_t)pieces->address, (uint32_t)pim_local_end(pieces)};
 }
 
 static uint64_t vector_bytes(const struct pim_instruction *i)
@@ -23,48 +24,6 @@ static uint64_t vector_bytes(const struct pim_instruction *i)
 static uint32_t group_of(const struct pim_instruction *i)
 {
     return i->opcode == PIM_OP_ARRAY_WRITE ? i->u.array_write.group : i->u.mvm.group;
-}
-
-static struct pim_timing_touched touched_by(const struct pim_instruction *i)
-{
-    struct pim_timing_touched touched = {.write = {0, 0}};
-    uint64_t bytes;
-    switch (i->opcode) {
-    case PIM_OP_MVM:
-        touched.read[0] = pieces(i->u.mvm.input_address, i->u.mvm.input_bytes, 0, 1);
-        touched.write = pieces(i->u.mvm.output_address, i->u.mvm.output_bytes, 0, 1);
-        break;
-    case PIM_OP_ARRAY_WRITE:
-        touched.read[0] = pieces(i->u.array_write.source, i->u.array_write.bytes, 0, 1);
-        break;
-    case PIM_OP_LOCAL_VECTOR:
-        bytes = vector_bytes(i);
-        touched.read[0] = pieces(i->u.local_vector.source, bytes, 0, 1);
-        if (pim_local_sources(i->detail) == 2)
-            touched.read[1] = pieces(i->u.local_vector.second, bytes, 0, 1);
-        touched.write = pieces(i->u.local_vector.destination, bytes, 0, 1);
-        break;
-    case PIM_OP_LOCAL_LOAD:
-    case PIM_OP_LOCAL_STORE:
-        *(i->opcode == PIM_OP_LOCAL_LOAD ? &touched.write : &touched.read[0]) =
-            pieces(i->u.transfer.local, i->u.transfer.bytes, i->u.transfer.bytes, i->u.transfer.count);
-        break;
-    case PIM_OP_LOCAL_COPY:
-        touched.read[0] = pieces(i->u.local_copy.source, i->u.local_copy.bytes, i->u.local_copy.source_stride,
-                                 i->u.local_copy.count);
-        touched.write = pieces(i->u.local_copy.destination, i->u.local_copy.bytes,
-                               i->u.local_copy.destination_stride, i->u.local_copy.count);
-        break;
-    case PIM_OP_LOCAL_WRITE:
-        touched.write = pieces(i->u.local_write.destination, i->u.local_write.bytes, i->u.local_write.stride,
-                               i->u.local_write.count);
-        break;
-    default:
-        *(i->opcode == PIM_OP_RECEIVE ? &touched.write : &touched.read[0]) =
-            pieces(i->u.network.address, i->u.network.bytes, 0, 1);
-        break;
-    }
-    return touched;
 }
 
 static uint64_t lines_of(struct pim_timing_range range)
@@ -82,7 +41,11 @@ static uint64_t lines_of(struct pim_timing_range range)
 void pim_timing_touch(struct pim_timing_entry *entry)
 {
     struct pim_timing_touched *touched = &entry->touched;
-    *touched = touched_by(&entry->instruction);
+    struct pim_local_access access;
+    pim_local_access_of(&entry->instruction, &access);
+    touched->write = range_of(&access.write);
+    touched->read[0] = range_of(&access.read[0]);
+    touched->read[1] = range_of(&access.read[1]);
     touched->writes = lines_of(touched->write);
     touched->reads = lines_of(touched->read[0]) | lines_of(touched->read[1]);
 }

@@ -80,13 +80,11 @@ static void append(struct pim_core_emitter *emitter, uint32_t core, const struct
     follow(emitter);
 }
 
-static void put(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
+/* Keeps it in the stage. */
+static PIM_NOINLINE void hold(struct pim_core_emitter *emitter, uint32_t core,
+                              const struct pim_instruction *instruction)
 {
     struct pim_core_stage *stage = emitter->stage;
-    if (!stage) {
-        append(emitter, core, instruction);
-        return;
-    }
     struct pim_core_staged *grown =
         pim_array_grow(stage->staged, &stage->room, stage->count + 1, sizeof *grown);
     if (!grown) {
@@ -96,6 +94,11 @@ static void put(struct pim_core_emitter *emitter, uint32_t core, const struct pi
     }
     stage->staged = grown;
     grown[stage->count++] = (struct pim_core_staged){core, *instruction};
+}
+
+static void put(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
+{
+    (emitter->stage ? hold : append)(emitter, core, instruction);
 }
 
 void pim_core_emitter_release(struct pim_core_emitter *emitter, struct pim_core_stage *stage)
