@@ -136,7 +136,7 @@ static enum pim_status schedule(struct choice *choice, struct pim_schedule_solut
 {
     const struct pim_allspark_options *options = choice->options;
     *solution = (struct pim_schedule_solution){0};
-    return options->ilp ? pim_schedule_ilp(&choice->problem, PIM_SCHEDULE_COUNTS, options->solver,
+    return options->ilp ? pim_schedule_ilp(&choice->problem, options->solver,
                                            options->solver_seconds ? options->solver_seconds : SOLVER_SECONDS,
                                            &options->watch, solution, error)
                         : pim_schedule_exact(&choice->problem, &options->watch, solution, error);

@@ -144,14 +144,8 @@ enum pim_status pim_schedule_least_memory(const struct pim_schedule_problem *pro
  * `watch` (NULL: nobody) stops it, the solver gives its best solution, and the bound is
  * pim_schedule_bound(); PIM_BAD_INPUT when it has none.
  */
-enum pim_schedule_form {
-    PIM_SCHEDULE_COUNTS,  /* layers of each candidate */
-    PIM_SCHEDULE_LITERAL, /* the paper's X, Y, Z: for small problems without `once` and needs other than those
-                             of reuse */
-};
-
-enum pim_status pim_schedule_ilp(const struct pim_schedule_problem *problem, enum pim_schedule_form form,
-                                 const char *name, uint32_t seconds, const struct pim_schedule_watch *watch,
+enum pim_status pim_schedule_ilp(const struct pim_schedule_problem *problem, const char *name,
+                                 uint32_t seconds, const struct pim_schedule_watch *watch,
                                  struct pim_schedule_solution *solution, struct pim_error *error);
 
 #endif

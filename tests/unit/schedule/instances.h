@@ -22,6 +22,10 @@ uint64_t brute_force(const struct pim_schedule_problem *problem);
 /* The least memory with which something fits. */
 uint64_t brute_force_memory(const struct pim_schedule_problem *problem);
 
+/* The least cycles by the paper's own integer programme, which an installed solver works; UINT64_MAX: nothing
+   fits. */
+uint64_t literal_optimum(const struct pim_schedule_problem *problem, const char *solver, uint32_t seconds);
+
 /* That a solution is one, and costs what it says. */
 void check_solution(const struct pim_schedule_problem *problem, const struct pim_schedule_solution *solution);
 
