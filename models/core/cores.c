@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Arrays of a core: the groups of the trace must fit. */
 static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *core, struct pim_error *error)
@@ -41,6 +42,17 @@ static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *cor
     return PIM_OK;
 }
 
+/* Each at the beginning of a line of the cache, if its size allows it. */
+static struct pim_core_slot *slots_of(size_t count)
+{
+    size_t bytes = count * sizeof(struct pim_core_slot);
+    bytes = (bytes + PIM_CORE_CACHE_LINE - 1) / PIM_CORE_CACHE_LINE * PIM_CORE_CACHE_LINE;
+    struct pim_core_slot *slots = aligned_alloc(PIM_CORE_CACHE_LINE, bytes);
+    if (slots)
+        memset(slots, 0, bytes);
+    return slots;
+}
+
 static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, struct pim_error *error)
 {
     struct pim_core *core = pim_core_at(cores, id);
@@ -48,7 +60,7 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
     uint32_t ring = 1;
     while (ring < configuration->window)
         ring *= 2;
-    if (pim_unit_initialize(&cores->units, id, ring, error) != PIM_OK)
+    if (pim_unit_initialize(&cores->units, id, 0, error) != PIM_OK)
         return error->status;
     core->cores = cores;
     uint32_t chip_x = id % configuration->width / configuration->chip_width;
@@ -60,14 +72,12 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
         core->line_shift++;
     core->wake = core->ready = core->due = core->due_sequence = PIM_CYCLE_UNKNOWN;
     core->waits_for = UINT32_MAX;
-    core->slots = calloc(ring, sizeof *core->slots);
+    core->slots = slots_of(ring);
     core->lines = calloc((size_t)2 * ring, sizeof *core->lines);
     core->posted = calloc(ring, sizeof *core->posted);
     if (!core->slots || !core->lines || !core->posted)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for core %" PRIu32 " of %" PRIu32, id,
                         cores->units.count);
-    for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
-        core->queue[engine].sequence = core->unit.rings + (size_t)engine * ring;
     for (uint32_t i = 0; i < ring; i++)
         core->slots[i].core = core;
     if (take_groups(cores, core, error) != PIM_OK)
@@ -106,9 +116,9 @@ static enum pim_status initialize_chips(struct pim_cores *cores, struct pim_erro
 static void report_head(const struct pim_core *core, unsigned engine, struct pim_idle_report *report)
 {
     const struct pim_core_queue *queue = &core->queue[engine];
-    if (queue->head == queue->tail)
+    if (!(core->queued >> engine & 1))
         return;
-    const struct pim_core_slot *slot = pim_core_slot_of(core, queue->sequence[queue->head & core->mask]);
+    const struct pim_core_slot *slot = pim_core_slot_of(core, queue->head);
     const struct pim_instruction *instruction = &slot->instruction;
     char cause[128];
     if (slot->checked < slot->sequence) {

@@ -33,8 +33,10 @@ struct pim_core_lines {
     uint64_t writes, reads;
 };
 
-/* An instruction in flight. What the search for conflicts looks at stands first: a line of the cache. On
- * 64-bit machines its size is a power of two. */
+enum { PIM_CORE_CACHE_LINE = 64 }; /* bytes */
+
+/* An instruction in flight. What the search for conflicts and the queues look at stands first: a line of the
+ * cache. On 64-bit machines its size is a power of two. */
 struct pim_core_slot {
     uint64_t done;                 /* cycle of its end, once that is known */
     uint64_t sequence;             /* in executed order of the core */
@@ -43,6 +45,7 @@ struct pim_core_slot {
     uint8_t engine;
     uint8_t cause;    /* enum pim_wait: of `ready`, or of the one that is not known yet */
     bool bytes_alone; /* nothing but bytes that others touch stands in its way: no dependency, no order */
+    uint32_t next;    /* in the queue of its engine: by how much `sequence` of the one behind it is greater */
     uint64_t checked; /* earlier instructions below this one have been looked at ... */
     uint64_t ready;   /* ... and let it start from this cycle on */
     uint64_t started;
@@ -66,10 +69,9 @@ static inline uint64_t pim_core_transfer_bytes(const struct pim_instruction *ins
 }
 
 struct pim_core_queue {
-    uint64_t *sequence; /* ring */
-    uint32_t head, tail;
-    uint32_t unknown; /* started, and their end is not known */
-    uint8_t cause;    /* enum pim_wait: why its head waits */
+    uint64_t head, tail; /* if it is not empty: `sequence` of its first and last; those between: `next` */
+    uint32_t unknown;    /* started, and their end is not known */
+    uint8_t cause;       /* enum pim_wait: why its head waits */
     /* What is known of the head, so that it is not looked at again before it can have changed: */
     uint64_t at;                         /* it may start in this cycle; 0: not known */
     const struct pim_core_slot *blocker; /* if `blocked` says so: not before the end of this one is known */

@@ -166,7 +166,7 @@ static void block(struct pim_core *core, unsigned engine, const struct pim_core_
 static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
 {
     struct pim_core_queue *queue = &core->queue[engine];
-    struct pim_core_slot *slot = pim_core_slot_of(core, queue->sequence[queue->head & core->mask]);
+    struct pim_core_slot *slot = pim_core_slot_of(core, queue->head);
     uint64_t at = conflicts_end(core, slot, now);
     if (at == PIM_CYCLE_UNKNOWN) {
         block(core, engine, pim_core_slot_of(core, slot->checked));
@@ -191,8 +191,10 @@ static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
     }
     pim_core_account_at(core, now);
     queue->at = 0;
-    if (++queue->head == queue->tail)
+    if (queue->head == queue->tail)
         core->queued &= ~(1u << engine);
+    else
+        queue->head += slot->next;
     queue->unknown++;
     slot->started = now;
     pim_core_start(core, slot, now);
@@ -215,7 +217,7 @@ static bool start_heads(struct pim_core *core, uint64_t now)
         }
         while (error->status == PIM_OK && try_head(core, engine, now)) {
             started = true;
-            if (queue->head == queue->tail)
+            if (!(core->queued >> engine & 1))
                 break;
         }
     }
@@ -241,12 +243,15 @@ static PIM_ALWAYS_INLINE bool dispatch(struct pim_unit *unit, uint64_t sequence,
     if (core->cores->configuration.nn)
         pim_core_nn_fetched(core, slot, now);
     struct pim_core_queue *queue = &core->queue[slot->engine];
-    if (queue->head == queue->tail) {
+    if (core->queued >> slot->engine & 1) {
+        pim_core_slot_of(core, queue->tail)->next = (uint32_t)(sequence - queue->tail);
+    } else {
         pim_core_account_at(core, now);
         queue->cause = PIM_WAIT_ISSUE;
+        queue->head = sequence;
+        core->queued |= 1u << slot->engine;
     }
-    queue->sequence[queue->tail++ & core->mask] = sequence;
-    core->queued |= 1u << slot->engine;
+    queue->tail = sequence;
     return true;
 }
 
@@ -320,12 +325,24 @@ static uint64_t work(struct pim_core *core, uint64_t now)
     return core->due < core->ready ? core->due : core->ready;
 }
 
+/* What it looks at when it wakes lies apart, and other cores were at work since: it asks for all of it. */
+static void call_for(const struct pim_core *core)
+{
+    const struct pim_unit *unit = &core->unit;
+    for (uint32_t left = core->queued & ~core->blocked; left; left &= left - 1)
+        PIM_PREFETCH(pim_core_slot_of(core, core->queue[__builtin_ctz(left)].head));
+    PIM_PREFETCH(pim_core_slot_of(core, unit->oldest));
+    PIM_PREFETCH(pim_core_slot_of(core, unit->fetched));
+    PIM_PREFETCH(unit->cursor->next);
+}
+
 void pim_core_wake(struct pim_kernel *kernel, void *context)
 {
     struct pim_core *core = context;
     uint64_t now = core->wake;
     if (now == PIM_CYCLE_UNKNOWN || now * core->cores->configuration.logic_period != pim_kernel_now(kernel))
         return; /* an earlier event has done it */
+    call_for(core);
     core->working = true;
     core->wake = PIM_CYCLE_UNKNOWN;
     uint64_t next;
