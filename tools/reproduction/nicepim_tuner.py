@@ -109,7 +109,7 @@ def add(report, quick, folder):
     again."""
     names = ["vgg8", "alexnet"] if quick else ["googlenet", "resnet152", "vgg16", "darknet53", "bert-base"]
     networks = [f"configs/networks/{name}.cfg" for name in names]
-    seeds, iterations, candidates = ([1], 16, 1024) if quick else ([1, 2, 3], 60, 16384)
+    seeds, iterations, candidates = ([1], 10, 1024) if quick else ([1, 2, 3], 60, 16384)
     os.makedirs(folder, exist_ok=True)
     found = {(method, seed): search(folder, networks, method, seed, iterations, candidates)
              for method in METHODS for seed in seeds}
