@@ -12,7 +12,6 @@
 #include "models/system/message.h"
 #include "models/system/report/report.h"
 #include "models/system/system.h"
-#include "models/system/used.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,13 +86,13 @@ static enum pim_status check_options(const struct pimsim_options *options, struc
 static enum pim_status prepare(struct pimsim_simulation *simulation, const char *trace_path,
                                const struct pimsim_options *options, struct pim_error *error)
 {
-    static const char *const fidelity_key = "noc.fidelity"; /* of options->noc */
     static const char *const fidelities[] = {NULL, "ideal", "analytic", "flit"};
     const struct pim_hardware_sources sources = {.files = &options->hardware_path,
                                                  .file_count = options->hardware_path ? 1 : 0,
                                                  .sets = options->overrides,
                                                  .set_count = options->override_count,
-                                                 .fidelity = fidelities[options->noc]};
+                                                 .fidelity = fidelities[options->noc],
+                                                 .purpose = PIM_TO_REPLAY};
     const struct pim_system_options system = {
         .until_cycle = options->until_cycle ? options->until_cycle : PIM_UNTIL_END, .quiet = true};
     struct pim_hardware hardware;
@@ -103,11 +102,7 @@ static enum pim_status prepare(struct pimsim_simulation *simulation, const char 
     if (pim_trace_open(trace_path, &simulation->trace, error) != PIM_OK)
         return error->status;
     if (pim_configure_replay(simulation->trace, trace_path, &sources, &simulation->configuration, &hardware,
-                             error) != PIM_OK ||
-        pim_hardware_accept_sets(simulation->configuration, options->overrides, options->override_count,
-                                 error) != PIM_OK ||
-        (sources.fidelity &&
-         pim_hardware_accept_sets(simulation->configuration, &fidelity_key, 1, error) != PIM_OK))
+                             error) != PIM_OK)
         return error->status;
     return pim_system_create(&hardware, simulation->trace, &system, &simulation->system, error);
 }

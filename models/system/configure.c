@@ -1,6 +1,7 @@
 #include "models/system/configure.h"
 
 #include "models/system/schema.h"
+#include "models/system/used.h"
 #include "traces/file/hardware.h"
 
 #include <inttypes.h>
@@ -39,6 +40,20 @@ static enum pim_status read_sources(const struct pim_trace *trace, const char *n
     return status == PIM_OK ? pim_configuration_complete(configuration, error) : status;
 }
 
+/* Nothing that is set does nothing. */
+static enum pim_status check_sets(const struct pim_hardware_sources *sources,
+                                  const struct pim_configuration *configuration, struct pim_error *error)
+{
+    static const char *const fidelity = "noc.fidelity";
+    if (sources->purpose == 0)
+        return PIM_OK;
+    const enum pim_status status =
+        pim_hardware_accept_sets(configuration, sources->purpose, sources->sets, sources->set_count, error);
+    return status == PIM_OK && sources->fidelity
+               ? pim_hardware_accept_sets(configuration, sources->purpose, &fidelity, 1, error)
+               : status;
+}
+
 enum pim_status pim_configure_replay(const struct pim_trace *trace, const char *name,
                                      const struct pim_hardware_sources *sources,
                                      struct pim_configuration **configuration, struct pim_hardware *hardware,
@@ -48,6 +63,8 @@ enum pim_status pim_configure_replay(const struct pim_trace *trace, const char *
     if (status != PIM_OK)
         return status;
     status = read_sources(trace, name, sources, *configuration, error);
+    if (status == PIM_OK)
+        status = check_sets(sources, *configuration, error);
     if (status == PIM_OK)
         status = pim_hardware_read(*configuration, hardware, error);
     if (status != PIM_OK) {

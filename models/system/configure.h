@@ -13,6 +13,7 @@
 #ifndef PIMSIM_MODELS_SYSTEM_CONFIGURE_H
 #define PIMSIM_MODELS_SYSTEM_CONFIGURE_H
 
+#include "models/system/hardware/needs.h"
 #include "models/system/read.h"
 #include "traces/file/reader.h"
 
@@ -25,6 +26,7 @@ struct pim_hardware_sources {
     const char *const *sets; /* "key=value" */
     size_t set_count;
     const char *fidelity; /* "ideal", "analytic" or "flit" instead of noc.fidelity; NULL: as configured */
+    enum pim_key_purpose purpose; /* a set (and fidelity) that does nothing for it is refused; 0: none is */
 };
 
 /*

@@ -1,11 +1,14 @@
 #include "models/system/used.h"
 
+#include "models/system/schema.h"
+
 #include <stdio.h>
 #include <string.h>
 
-enum { NODE = 1, CORE = 2, CHANNEL = 4, TILE = 8, KINDS = 4 };
+enum { NODE = PIM_NODE_KEY, CORE = PIM_CORE_KEY, CHANNEL = PIM_CHANNEL_KEY, TILE = PIM_TILE_KEY };
 
-static const char *const kind_names[KINDS] = {"node", "core", "channel", "tile"}; /* as in the schema */
+static const char *const kind_names[PIM_UNIT_KINDS] = {"node", "core", "channel",
+                                                       "tile"}; /* as in the schema */
 
 /* The first row whose text a key begins with; keys without a row are for all. */
 static const struct {
@@ -15,6 +18,8 @@ static const struct {
     {"acu.", NODE},
     {"buffers.", NODE},
     {"chips.", CORE},
+    {"clock.memory_khz", NODE | CORE | CHANNEL},
+    {"clock.network_khz", NODE | CORE | TILE},
     {"core.", CORE},
     {"crossbar.", CORE},
     {"dram.", NODE},
@@ -44,70 +49,48 @@ static unsigned users_of(const char *path)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strncmp(path, rows[i].beginning, strlen(rows[i].beginning)) == 0)
             return rows[i].kinds;
-    return (1U << KINDS) - 1;
+    return (1U << PIM_UNIT_KINDS) - 1;
 }
 
-/* Which keys decide, beside array.kind, whether its units have the routers of noc.*: the value that has. */
-static const struct {
-    unsigned kind;
-    const char *key;
-    unsigned value;
-    const char *text;
-} routers[] = {{CORE, "interconnect.kind", 0, "mesh"}, {TILE, "tile.switching", 2, "wormhole"}};
-
-/* The row that says that there are no routers; -1: there are, or the times of cores are worked out as
- * PIMSIM-NN does, which counts flits whatever joins the cores (models/core/quirks.c). */
-static int without_routers(const struct pim_configuration *configuration, unsigned kind)
+/* The kind of units, as one of users_of; 0: a network alone. */
+static unsigned kind_of(const struct pim_configuration *configuration)
 {
-    if (1U << kind == CORE && pim_configuration_choice(configuration, "core.timing") == 1)
-        return -1;
-    for (size_t i = 0; i < sizeof routers / sizeof routers[0]; i++)
-        if (routers[i].kind == 1U << kind &&
-            pim_configuration_choice(configuration, routers[i].key) != routers[i].value)
-            return (int)i;
-    return -1;
-}
-
-static bool of_routers(const char *path)
-{
-    return strncmp(path, "noc.", strlen("noc.")) == 0;
+    if (pim_configuration_schema(configuration) != &pim_hardware_schema)
+        return 0;
+    return 1U << pim_configuration_choice(configuration, "array.kind");
 }
 
 bool pim_hardware_decides(const char *key, const char *path)
 {
-    bool decides = strcmp(key, "core.timing") == 0;
-    for (size_t i = 0; i < sizeof routers / sizeof routers[0]; i++)
-        decides = decides || strcmp(key, routers[i].key) == 0;
-    return strcmp(key, "array.kind") == 0 || (decides && of_routers(path));
+    return strcmp(key, "array.kind") == 0 || pim_need_names(key, path);
 }
 
-bool pim_hardware_uses(const struct pim_configuration *configuration, const char *path)
+bool pim_hardware_uses(const struct pim_configuration *configuration, enum pim_key_purpose purpose,
+                       const char *path)
 {
-    const unsigned kind = pim_configuration_choice(configuration, "array.kind");
-    return (users_of(path) >> kind & 1U) != 0 &&
-           !(of_routers(path) && without_routers(configuration, kind) >= 0);
+    const unsigned kind = kind_of(configuration);
+    return (kind == 0 || (users_of(path) & kind) != 0) && !pim_need_unmet(configuration, kind, purpose, path);
 }
 
-enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configuration, const char *path,
+enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configuration,
+                                        enum pim_key_purpose purpose, const char *path,
                                         struct pim_error *error)
 {
-    const unsigned users = users_of(path), kind = pim_configuration_choice(configuration, "array.kind");
-    char names[64] = "";
+    const unsigned users = users_of(path), kind = kind_of(configuration);
+    char names[64] = "", needs[400];
     size_t at = 0;
-    if ((users >> kind & 1U) != 0) {
-        const size_t row = (size_t)without_routers(configuration, kind);
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "%.200s: describes routers, and without %s \"%s\" there are none: it would change "
-                        "nothing",
-                        path, routers[row].key, routers[row].text);
+    if (kind == 0 || (users & kind) != 0) {
+        pim_need_describe(pim_need_unmet(configuration, kind, purpose, path), configuration, needs,
+                          sizeof needs);
+        return pim_fail(error, PIM_BAD_INPUT, "%.200s: %s: it would change nothing", path, needs);
     }
-    for (unsigned i = 0; i < KINDS; i++)
+    for (unsigned i = 0; i < PIM_UNIT_KINDS; i++)
         if ((users >> i & 1U) != 0)
             at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%s\"", at > 0 ? " or " : "",
                                    kind_names[i]);
     return pim_fail(error, PIM_BAD_INPUT,
                     "%.200s: describes hardware with array.kind %s, this has \"%s\": it would change nothing",
-                    path, names, kind_names[kind]);
+                    path, names, kind_names[pim_configuration_choice(configuration, "array.kind")]);
 }
 
 void pim_hardware_key_of_set(const char *set, char *path, size_t size)
@@ -117,13 +100,14 @@ void pim_hardware_key_of_set(const char *set, char *path, size_t size)
 }
 
 enum pim_status pim_hardware_accept_sets(const struct pim_configuration *configuration,
-                                         const char *const *sets, size_t count, struct pim_error *error)
+                                         enum pim_key_purpose purpose, const char *const *sets, size_t count,
+                                         struct pim_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         char path[256];
         pim_hardware_key_of_set(sets[i], path, sizeof path);
-        if (!pim_hardware_uses(configuration, path))
-            return pim_hardware_refuse_key(configuration, path, error);
+        if (!pim_hardware_uses(configuration, purpose, path))
+            return pim_hardware_refuse_key(configuration, purpose, path, error);
     }
     return PIM_OK;
 }

@@ -2,6 +2,7 @@
  * has. */
 #include "tools/command/options.h"
 
+#include "models/system/used.h"
 #include "sim/nearest.h"
 #include "tools/command/command.h"
 #include "tools/command/guard.h"
@@ -262,6 +263,9 @@ enum pim_status options_configuration(const struct pim_schema *schema, const str
         status = pim_configuration_set(*configuration, sets->items[i], error);
     if (status == PIM_OK && complete)
         status = pim_configuration_complete(*configuration, error);
+    if (status == PIM_OK && complete)
+        status = pim_hardware_accept_sets(*configuration, PIM_TO_MAP, (const char *const *)sets->items,
+                                          sets->count, error);
     if (status != PIM_OK) {
         pim_configuration_destroy(*configuration);
         *configuration = NULL;

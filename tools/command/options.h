@@ -117,7 +117,7 @@ void common_terminate(struct common_options *common);
 
 /*
  * Makes a configuration from the defaults, `files` and then `sets`. With `complete`, required keys that are
- * missing are an error. The caller destroys it.
+ * missing are an error, and keys of hardware that are set and do nothing. The caller destroys it.
  */
 enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,
                                       const struct text_list *sets, bool complete,

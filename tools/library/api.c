@@ -114,7 +114,8 @@ static enum pim_status configure(struct call *call, struct pim_error *error)
         return error->status;
     for (size_t i = 0; i < options->override_count && status == PIM_OK; i++)
         if (strncmp(options->overrides[i], prefix, sizeof prefix - 1) != 0)
-            status = pim_hardware_accept_sets(call->configuration, &options->overrides[i], 1, error);
+            status =
+                pim_hardware_accept_sets(call->configuration, PIM_TO_MAP, &options->overrides[i], 1, error);
     return status;
 }
 

@@ -148,13 +148,21 @@ static enum pim_status count_numbers(struct pim_sweep *sweep, struct pim_error *
     return PIM_OK;
 }
 
+/* The axis of a key, or of the one that says the same in cycles or in ns. */
 static const char *axis_of(const struct pim_sweep *sweep, const char *path)
 {
     for (size_t a = 0; a < sweep->axis_count; a++)
-        for (size_t i = 0; i < sweep->axes[a].key_count; i++)
-            if (strcmp(sweep->axes[a].keys[i].name, path) == 0)
-                return sweep->axes[a].keys[i].name;
+        for (size_t i = 0; i < sweep->axes[a].key_count; i++) {
+            const char *name = sweep->axes[a].keys[i].name;
+            if (strcmp(name, path) == 0 || pim_configuration_same_quantity(&pim_hardware_schema, name, path))
+                return name;
+        }
     return NULL;
+}
+
+static enum pim_key_purpose purpose_of(const struct pim_sweep_source *source)
+{
+    return source->trace ? PIM_TO_REPLAY : PIM_TO_MAP;
 }
 
 /* A key that no source has a use for gives a table in which it seems to make no difference. */
@@ -165,9 +173,10 @@ static enum pim_status check_used(const struct pim_sweep *sweep, const char *pat
             if (pim_hardware_decides(sweep->axes[a].keys[i].name, path))
                 return PIM_OK; /* at some point it may */
     for (size_t i = 0; i < sweep->source_count; i++)
-        if (pim_hardware_uses(sweep->sources[i].configuration, path))
+        if (pim_hardware_uses(sweep->sources[i].configuration, purpose_of(&sweep->sources[i]), path))
             return PIM_OK;
-    return pim_hardware_refuse_key(sweep->sources[0].configuration, path, error);
+    return pim_hardware_refuse_key(sweep->sources[0].configuration, purpose_of(&sweep->sources[0]), path,
+                                   error);
 }
 
 /* What is set holds for all points, so it is no axis; and some source uses it. */
@@ -175,8 +184,13 @@ static enum pim_status check_set(const struct pim_sweep *sweep, const char *set,
 {
     char path[256];
     pim_hardware_key_of_set(set, path, sizeof path);
-    if (axis_of(sweep, path))
+    const char *axis = axis_of(sweep, path);
+    if (axis && strcmp(axis, path) == 0)
         return pim_fail(error, PIM_BAD_INPUT, "%s: is an axis, and set: the axis alone would count", path);
+    if (axis)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s: is set, and %s, which says the same, is an axis: the axis alone would count",
+                        path, axis);
     return pim_sweep_of_network(path) ? PIM_OK : check_used(sweep, path, error);
 }
 

@@ -106,11 +106,11 @@ pimsim_command_test(map_conflict "map conflict --network recorded:cifar-alexnet 
 pimsim_command_test(map_conflict_adaptive "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.routing=adaptive" 0
   "\nestimate             184\\.050 us\n" "^$")
 pimsim_command_test(map_conflict_routers "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set noc.flit_bits=64" 1 "^$"
-  "^pimsim map conflict: noc\\.flit_bits: describes routers, and without tile\\.switching \"wormhole\" there are none: it would change nothing\n")
+  "^pimsim map conflict: noc\\.flit_bits: counts with tile\\.switching \"wormhole\" alone, which is \"path_hold\" here: it would change nothing\n")
 pimsim_command_test(map_conflict_worms "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set noc.flit_bits=64 --set tile.switching=wormhole" 0
   "32 nodes, 46 edges" "^$")
 pimsim_command_test(map_pimcomp_bus "map pimcomp --network ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg --layout first --set interconnect.kind=bus --set noc.flit_bits=64" 1 "^$"
-  "^pimsim map pimcomp: noc\\.flit_bits: describes routers, and without interconnect\\.kind \"mesh\" there are none: it would change nothing\n")
+  "^pimsim map pimcomp: noc\\.flit_bits: counts with interconnect\\.kind or core\\.timing \"mesh\" or \"pimsim_nn\" alone: it would change nothing\n")
 pimsim_command_test(map_conflict_searches "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --generations 0 --population 2 --finalists 4000 --refine 1" 0
   "\nsearches             14, each with a seed of its own\n" "^$")
 pimsim_command_test(map_conflict_tiles "map conflict --network recorded:cifar-vgg8 --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set array.width=7 --set array.height=7" 1 "^$"
@@ -149,3 +149,12 @@ endif()
 
 add_test(NAME command.explain COMMAND ${PROJECT_SOURCE_DIR}/tests/explain $<TARGET_FILE:pimsim>)
 set_tests_properties(command.explain PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+# A key that is set and does nothing.
+pimsim_command_test(area_set_other "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set tile.crossbar_rows=64" 1 "^$"
+  "^pimsim area: tile\\.crossbar_rows: describes hardware with array\\.kind \"tile\", this has \"node\": it would change nothing\n")
+pimsim_command_test(config_show_other "config show ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set pe.fold=padded" 1 "^$"
+  "^pimsim config show: pe\\.fold: counts with pe\\.style \"output_stationary\", \"weight_stationary\" or \"input_stationary\" alone, which is \"vector_mac\" here: it would change nothing\n")
+pimsim_command_test(config_check_other "config check ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set levels.banks=4" 1 "^$"
+  "^pimsim config check: levels\\.banks: describes hardware with array\\.kind \"channel\"")
+pimsim_command_test(noc_set_silent "noc --traffic uniform --rate 0.1 --set noc.radix=4" 1 "^$"
+  "^pimsim noc: noc\\.radix: counts with noc\\.topology \"fat_tree\", .* alone, which is \"mesh\" here: it would change nothing\n")

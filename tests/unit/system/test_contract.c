@@ -36,7 +36,8 @@ static const char *const cores_program =
     ".version 1\n.family \"test\"\n.configuration \"array = { kind = \\\"core\\\"; width = 2; height = 1; "
     "};\"\n"
     ".configuration \"energy = { vector_pj_per_operation = 0.5; local_pj_per_bit = 0.25;\"\n"
-    ".configuration \" global_pj_per_bit = 2; noc_pj_per_bit_hop = 0.75; static_mw_per_core = 3; };\"\n"
+    ".configuration \" global_pj_per_bit = 2; noc_pj_per_bit_hop = 0.75; static_mw_per_core = 3; "
+    "link_mw_per_chip = 7; };\"\n"
     ".array width=2 height=1 units=2\n.phase 0 \"layer0\" cycles=90\n"
     ".unit 0\n.array_group layer=0 arrays=1 rows=128 columns=64\nphase_begin 0\n"
     "local_load address=0 local=0 bytes=256\n"
@@ -265,7 +266,7 @@ END_TEST
 START_TEST(clocked_and_static_power_of_cores)
 {
     assemble(cores_program);
-    json_t *json = results("--set energy.clocked_mw_per_core=5 --set energy.link_mw_per_chip=7");
+    json_t *json = results("--set energy.clocked_mw_per_core=5");
     double period = real(json, "time_ns") / (double)integer(json, "cycles");
     json_int_t works = 0;
     double units = 0, phases = 0;
@@ -283,7 +284,7 @@ START_TEST(clocked_and_static_power_of_cores)
     ck_assert_double_eq_tol(phases, real(json, "energy_pj.clocked"), 1e-6);
     ck_assert_double_eq_tol(real(json, "energy_pj.static"), 3.0 * 2 * real(json, "time_ns"), 1e-6);
     json_decref(json);
-    json = results("--set chips.width=2 --set chips.link_bytes_per_cycle=8 --set energy.link_mw_per_chip=7");
+    json = results("--set chips.width=2 --set chips.link_bytes_per_cycle=8");
     ck_assert_double_eq_tol(real(json, "energy_pj.static"), (3.0 + 7.0) * 2 * real(json, "time_ns"), 1e-6);
     json_decref(json);
 }

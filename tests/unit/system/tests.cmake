@@ -16,3 +16,9 @@ pimsim_test(test_noc_keys
 pimsim_test(test_results_page
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_page.c
   SUITES results_page)
+
+# Every key of the hardware on every family of units: refused by name, or it changes something.
+pimsim_test(test_keys
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_keys.c ${CMAKE_CURRENT_LIST_DIR}/keys.c
+  LINK pimsim_system pimsim_traces pimsim_sim PkgConfig::JANSSON
+  SUITES keys)

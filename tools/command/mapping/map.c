@@ -1,7 +1,6 @@
 /* pimsim map: a network and a hardware configuration become a trace, with any mapper. */
 #include "tools/library/map.h"
 #include "models/system/schema.h"
-#include "models/system/used.h"
 #include "sim/output/progress.h"
 #include "tools/command/command.h"
 #include "tools/command/interrupt.h"
@@ -94,11 +93,6 @@ static enum pim_status map_network(struct request *request, struct bar *bar, str
     if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets, true,
                               &configuration, error) != PIM_OK)
         return error->status;
-    if (pim_hardware_accept_sets(configuration, request->common.sets.items, request->common.sets.count,
-                                 error) != PIM_OK) {
-        pim_configuration_destroy(configuration);
-        return error->status;
-    }
     request->map.configuration = configuration;
     if (request->map.mapper->stops)
         interrupt_begin(&bar->interrupt);

@@ -1,7 +1,6 @@
 #include "tools/command/run/replay.h"
 
 #include "models/system/configure.h"
-#include "models/system/used.h"
 
 #include <string.h>
 
@@ -41,20 +40,17 @@ enum pim_status replay_run(const char *path, const struct common_options *common
     if (parse_window(options->timeline_window, &system, error) != PIM_OK ||
         pim_trace_open(path, &replay->trace, error) != PIM_OK)
         return error->status;
-    static const char *const fidelity_key = "noc.fidelity";                      /* of --noc */
     static const char *const fidelities[] = {NULL, "ideal", "analytic", "flit"}; /* as REPLAY_FIDELITIES */
     const struct pim_hardware_sources sources = {.files = common->hardware.items,
                                                  .file_count = common->hardware.count,
                                                  .sets = common->sets.items,
                                                  .set_count = common->sets.count,
-                                                 .fidelity = fidelities[options->fidelity]};
+                                                 .fidelity = fidelities[options->fidelity],
+                                                 .purpose = options->network ? PIM_TO_MAP : PIM_TO_REPLAY};
     if (options->mapper && !options->network)
         return pim_fail(error, PIM_USAGE, "--mapper WORDS belongs to --network FILE");
     if (pim_configure_replay(replay->trace, path, &sources, &replay->configuration, &hardware, error) !=
             PIM_OK ||
-        pim_hardware_accept_sets(replay->configuration, sources.sets, sources.set_count, error) != PIM_OK ||
-        (sources.fidelity &&
-         pim_hardware_accept_sets(replay->configuration, &fidelity_key, 1, error) != PIM_OK) ||
         (options->network && replay_map(options, replay, error) != PIM_OK) ||
         pim_configure_differences(replay->trace, replay->configuration, replay->differs,
                                   sizeof replay->differs, error) != PIM_OK)

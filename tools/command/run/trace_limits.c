@@ -94,7 +94,8 @@ enum pim_status trace_read_limits(const struct pim_trace *trace, const struct co
     for (size_t i = 0; i < common->sets.count && status == PIM_OK; i++)
         status = pim_configuration_set(configuration, common->sets.items[i], error);
     if (status == PIM_OK)
-        status = pim_hardware_accept_sets(configuration, common->sets.items, common->sets.count, error);
+        status = pim_hardware_accept_sets(configuration, PIM_TO_REPLAY, common->sets.items,
+                                          common->sets.count, error);
     if (status == PIM_OK)
         fill_limits(configuration, limits);
     if (status == PIM_OK && limits->kind == PIM_CHECK_CHANNELS)

@@ -1,0 +1,310 @@
+#include "models/system/hardware/needs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NODE = PIM_NODE_KEY,
+    CORE = PIM_CORE_KEY,
+    CHANNEL = PIM_CHANNEL_KEY,
+    TILE = PIM_TILE_KEY,
+    ANY = 15, /* and of a network alone */
+    REPLAY = PIM_TO_REPLAY,
+    BOTH = PIM_TO_REPLAY | PIM_TO_MAP
+};
+
+/*
+ * The values of a choice or a boolean that meet the need, with bars between them; "": an empty text; "*": a
+ * text or a list that is not; ">0", ">1": a number above. NULL: none does, a replay never looks.
+ */
+struct pim_need {
+    const char *beginning; /* of paths */
+    unsigned kinds;
+    unsigned purposes;
+    const char *key; /* with bars between them: one that meets it is enough */
+    const char *values;
+    const char *beside; /* paths with this beginning that need nothing, with bars between them, or NULL */
+};
+
+#define FLIT "noc.fidelity", "flit", NULL
+#define STANDARD_NONE "dram.standard", "", NULL
+#define CHIPS "chips.width|chips.height", ">1", NULL
+#define GLOBAL_PORT "global_memory.standard", "", NULL
+#define SEVERAL_CLASSES "noc.classes", "*", NULL
+#define ADAPTIVE "tile.routing", "adaptive", NULL
+#define SAF "tile.switching", "saf", NULL
+#define COMMANDS "levels.costs", "commands", NULL
+#define FIGURE "levels.costs", "figure", NULL
+#define MAPPERS NULL, NULL, NULL
+
+static const struct pim_need needs[] = {
+    /* who has routers; the rules of pimsim_nn count flits and hops, whatever joins the cores */
+    {"noc.", TILE, BOTH, "tile.switching", "wormhole", NULL},
+    {"noc.", CORE, BOTH, "interconnect.kind|core.timing", "mesh|pimsim_nn", NULL},
+    {"noc.", CORE, BOTH, "core.timing", "pimsim",
+     "noc.flit_bits|noc.fidelity|noc.topology|noc.concentration|noc.depth|noc.width|noc.height"},
+    {"energy.noc_", CORE, BOTH, "interconnect.kind", "mesh", NULL},
+    {"energy.noc_", CORE, BOTH, "core.timing", "pimsim", NULL},
+
+    {"clock.network_khz", TILE, BOTH, "tile.switching", "wormhole", NULL},
+    {"clock.network_khz", CORE, BOTH, "interconnect.kind", "mesh", NULL},
+    {"clock.network_khz", CORE, BOTH, "core.timing", "pimsim", NULL},
+    {"clock.memory_khz", CORE, BOTH, "global_memory.standard", "*", NULL},
+    {"clock.memory_khz", CHANNEL, BOTH, COMMANDS},
+
+    {"noc.depth", ANY, BOTH, "noc.topology", "mesh|torus", NULL},
+    {"noc.radix", ANY, BOTH, "noc.topology",
+     "fat_tree|quad_tree|butterfly|flattened_butterfly|concentrated_mesh|dragonfly", NULL},
+    {"noc.levels", ANY, BOTH, "noc.topology", "fat_tree|quad_tree|butterfly", NULL},
+    {"noc.network_file", ANY, BOTH, "noc.topology", "file", NULL},
+    {"noc.latency_by_length", ANY, BOTH, "noc.topology", "flattened_butterfly|concentrated_mesh", NULL},
+    {"noc.global_link_latency", ANY, BOTH, "noc.topology", "dragonfly", NULL},
+    {"noc.torus_partition", ANY, BOTH, "noc.topology", "torus", NULL},
+    {"noc.torus_partition", ANY, BOTH, "noc.routing", "xy|yx", NULL},
+    {"noc.routing_draws", ANY, BOTH, "noc.topology", "torus|dragonfly", NULL},
+    {"noc.routing_seed", ANY, BOTH, "noc.routing|noc.topology",
+     "o1turn|valiant|romm|torus|dragonfly|fat_tree", NULL},
+    {"noc.route_table", ANY, BOTH, "noc.routing", "table", NULL},
+    {"noc.class_first", ANY, BOTH, SEVERAL_CLASSES},
+    {"noc.urgent_classes", ANY, BOTH, SEVERAL_CLASSES},
+    {"noc.vc_arbiter_groups", ANY, BOTH, "noc.vc_arbiter", "tree", NULL},
+    {"noc.switch_arbiter_groups", ANY, BOTH, "noc.switch_arbiter", "tree", NULL},
+    {"noc.output_buffer_flits", ANY, BOTH, "noc.output_speedup", ">1", NULL},
+    {"noc.virtual_channels", ANY, REPLAY, FLIT},
+    {"noc.buffer_flits", ANY, REPLAY, FLIT},
+    {"noc.credit_delay", ANY, REPLAY, FLIT},
+    {"noc.hold_switch_for_packet", ANY, REPLAY, FLIT},
+    {"noc.wait_for_tail_credit", ANY, REPLAY, FLIT},
+    {"noc.vc_a", ANY, REPLAY, "noc.fidelity", "flit", "noc.vc_allocation_delay"},
+    {"noc.switch_a", ANY, REPLAY, "noc.fidelity", "flit", "noc.switch_allocation_delay"},
+    {"noc.allocator_iterations", ANY, REPLAY, FLIT},
+    {"noc.input_speedup", ANY, REPLAY, FLIT},
+    {"noc.may_deadlock", ANY, REPLAY, FLIT},
+    {"noc.step_every_cycle", ANY, REPLAY, FLIT},
+    {"noc.classes", ANY, REPLAY, FLIT},
+
+    {"pe.fold", NODE, BOTH, "pe.style", "output_stationary|weight_stationary|input_stationary", NULL},
+    {"pe.weight_load", NODE, BOTH, "pe.style", "vector_mac", NULL},
+    {"pe.double_buffered", NODE, BOTH, "pe.style", "vector_mac|weight_stationary|input_stationary", NULL},
+
+    {"dram.standard_values", NODE, BOTH, "dram.standard", "*", NULL},
+    {"dram.nodes", NODE, BOTH, "dram.standard", "*", NULL},
+    {"dram.accesses", NODE, BOTH, "dram.standard", "*", NULL},
+    {"dram.interleaved_banks", NODE, BOTH, STANDARD_NONE},
+    {"dram.rows", NODE, BOTH, STANDARD_NONE},
+    {"dram.column_bytes", NODE, BOTH, STANDARD_NONE},
+    {"dram.burst_cycles", NODE, BOTH, STANDARD_NONE},
+    {"dram.t", NODE, BOTH, STANDARD_NONE},
+    {"dram.refresh", NODE, BOTH, STANDARD_NONE},
+    {"dram.page", NODE, BOTH, STANDARD_NONE},
+    {"dram.trrd", NODE, BOTH, "dram.interleaved_banks", ">1", NULL},
+    {"dram.trfc", NODE, BOTH, "dram.refresh", "true", NULL},
+    {"dram.trefi", NODE, BOTH, "dram.refresh", "true", NULL},
+    {"energy.dram_", NODE, BOTH, STANDARD_NONE},
+
+    {"chips.link_", CORE, BOTH, CHIPS},
+    {"chips.connection", CORE, BOTH, CHIPS},
+    {"energy.link_mw_per_chip", CORE, BOTH, CHIPS},
+    {"energy.chip_link_pj_per_bit", CORE, BOTH, CHIPS},
+    {"core.issue", CORE, BOTH, "core.timing", "pimsim", NULL},
+    {"core.communication", CORE, BOTH, "core.timing", "pimsim", NULL},
+    {"core.receive_bytes", CORE, BOTH, "core.communication", "asynchronous", NULL},
+    {"core.receive_bytes", CORE, BOTH, "core.timing", "pimsim", NULL},
+    {"interconnect.packet_bytes", CORE, BOTH, "core.timing", "pimsim", NULL},
+    {"interconnect.packet_bytes", CORE, BOTH, "interconnect.kind", "mesh", NULL},
+    {"interconnect.bytes_per_cycle", CORE, BOTH, "interconnect.kind", "bus|shared_memory", NULL},
+    {"energy.interconnect_pj_per_bit", CORE, BOTH, "interconnect.kind", "bus|shared_memory", NULL},
+    {"energy.interconnect_pj_per_flit", CORE, BOTH, "core.timing", "pimsim_nn", NULL},
+    {"quirks.", CORE, BOTH, "core.timing", "pimsim_nn", NULL},
+    {"global_memory.bytes_per_cycle", CORE, BOTH, GLOBAL_PORT},
+    {"global_memory.read_cycles", CORE, BOTH, GLOBAL_PORT},
+    {"global_memory.write_cycles", CORE, BOTH, GLOBAL_PORT},
+    {"global_memory.pipelined", CORE, BOTH, GLOBAL_PORT},
+    {"energy.global_pj_per_bit", CORE, BOTH, GLOBAL_PORT},
+    {"global_memory.standard_values", CORE, BOTH, "global_memory.standard", "*", NULL},
+    {"energy.crossbar_dac_mw", CORE, BOTH, "crossbar.dac_cycles", ">0", NULL},
+    {"energy.crossbar_sample_hold_mw", CORE, BOTH, "crossbar.sample_hold_cycles", ">0", NULL},
+    {"energy.crossbar_adc_mw", CORE, BOTH, "crossbar.adc_cycles", ">0", NULL},
+    {"energy.crossbar_shift_add_mw", CORE, BOTH, "crossbar.shift_add_cycles", ">0", NULL},
+    {"energy.crossbar_input_buffer_mw", CORE, BOTH, "crossbar.input_buffer_cycles", ">0", NULL},
+    {"energy.crossbar_output_buffer_mw", CORE, BOTH, "crossbar.output_buffer_cycles", ">0", NULL},
+
+    {"levels.step_ps", CHANNEL, BOTH, "levels.costs", "steps", NULL},
+    {"levels.add_cycles", CHANNEL, BOTH, FIGURE},
+    {"levels.multiply_cycles", CHANNEL, BOTH, FIGURE},
+    {"levels.aap_cycles", CHANNEL, BOTH, FIGURE},
+    {"levels.aap_busy_cycles", CHANNEL, BOTH, COMMANDS},
+    {"levels.refresh_", CHANNEL, BOTH, COMMANDS},
+    {"levels.row_overhead_cycles", CHANNEL, BOTH, COMMANDS},
+    {"levels.aap_busy_cycles", CHANNEL, REPLAY, MAPPERS},
+    {"levels.refresh_", CHANNEL, REPLAY, MAPPERS},
+    {"levels.row_overhead_cycles", CHANNEL, REPLAY, MAPPERS},
+    {"levels.word_bits", CHANNEL, REPLAY, MAPPERS},
+    {"levels.memory_values", CHANNEL, BOTH, "levels.memory", "*", NULL},
+
+    {"tile.half_duplex", TILE, BOTH, SAF},
+    {"tile.router_", TILE, BOTH, SAF},
+    {"tile.detour", TILE, BOTH, ADAPTIVE},
+    {"tile.tie_break", TILE, BOTH, ADAPTIVE},
+    {"tile.link_gbps", TILE, BOTH, "tile.switching", "path_hold|saf", NULL},
+    {"tile.routing", TILE, BOTH, "tile.switching", "path_hold|saf", NULL},
+    {"tile.ideal", TILE, BOTH, "tile.switching", "path_hold|saf", NULL},
+    {"tile.crossbar_", TILE, REPLAY, MAPPERS},
+    {"tile.rows_of_crossbars", TILE, REPLAY, MAPPERS},
+    {"tile.columns_of_crossbars", TILE, REPLAY, MAPPERS},
+    {"tile.activation_bits", TILE, REPLAY, MAPPERS},
+};
+enum { NEEDS = sizeof needs / sizeof needs[0] };
+
+/* Whether one of the words between bars is, or is the beginning of, `text`. */
+static bool among(const char *words, const char *text, bool whole)
+{
+    while (words && *words) {
+        const size_t length = strcspn(words, "|");
+        if (strncmp(words, text, length) == 0 && (!whole || text[length] == '\0'))
+            return true;
+        words += length + (words[length] == '|');
+    }
+    return false;
+}
+
+static bool is_of(const struct pim_need *need, const char *path)
+{
+    return strncmp(path, need->beginning, strlen(need->beginning)) == 0 && !among(need->beside, path, true);
+}
+
+static const struct pim_key *key_of(const struct pim_configuration *configuration, const char *path)
+{
+    const struct pim_schema *schema = pim_configuration_schema(configuration);
+    for (size_t i = 0; i < schema->count; i++)
+        if (strcmp(schema->keys[i].path, path) == 0)
+            return &schema->keys[i];
+    return NULL;
+}
+
+enum { VALUE = 64 };
+
+/* The value as a file has it. */
+static void value_of(const struct pim_configuration *configuration, const char *path, char text[VALUE])
+{
+    const struct pim_key *key = key_of(configuration, path);
+    const int64_t *items;
+    char choice[VALUE - 2] = "";
+    switch (key->type) {
+    case PIM_KEY_CHOICE:
+        (void)pim_key_choice(key, pim_configuration_choice(configuration, path), choice, sizeof choice);
+        (void)snprintf(text, VALUE, "\"%s\"", choice);
+        return;
+    case PIM_KEY_BOOLEAN:
+        (void)snprintf(text, VALUE, "%s", pim_configuration_boolean(configuration, path) ? "true" : "false");
+        return;
+    case PIM_KEY_INTEGER:
+        (void)snprintf(text, VALUE, "%lld", (long long)pim_configuration_integer(configuration, path));
+        return;
+    case PIM_KEY_TEXT:
+        (void)snprintf(text, VALUE, "\"%.60s\"", pim_configuration_text(configuration, path));
+        return;
+    case PIM_KEY_INTEGER_LIST:
+        (void)snprintf(text, VALUE, "%s",
+                       pim_configuration_list(configuration, path, &items) ? "[...]" : "[]");
+        return;
+    case PIM_KEY_REAL:
+        (void)snprintf(text, VALUE, "%.15g", pim_configuration_real(configuration, path));
+        return;
+    }
+}
+
+static bool meets(const struct pim_configuration *configuration, const char *path, const char *values)
+{
+    char text[VALUE], bare[VALUE];
+    value_of(configuration, path, text);
+    if (values[0] == '>')
+        return strtoll(text, NULL, 10) > strtoll(values + 1, NULL, 10);
+    if (values[0] == '*' || values[0] == '\0')
+        return (strcmp(text, "\"\"") != 0 && strcmp(text, "[]") != 0) == (values[0] == '*');
+    (void)snprintf(bare, sizeof bare, "%.*s", (int)strcspn(text + (text[0] == '"'), "\""),
+                   text + (text[0] == '"'));
+    return among(values, bare, true);
+}
+
+/* The number `index` of the words between bars; false: there are not so many. */
+static bool word(const char *words, size_t index, char text[VALUE])
+{
+    for (size_t i = 0; *words; i++) {
+        const size_t length = strcspn(words, "|");
+        if (i == index) {
+            (void)snprintf(text, VALUE, "%.*s", (int)length, words);
+            return true;
+        }
+        words += length + (words[length] == '|');
+    }
+    return false;
+}
+
+static bool is_met(const struct pim_need *need, const struct pim_configuration *configuration)
+{
+    char key[VALUE];
+    for (size_t i = 0; need->key && word(need->key, i, key); i++)
+        if (meets(configuration, key, need->values))
+            return true;
+    return false;
+}
+
+const struct pim_need *pim_need_unmet(const struct pim_configuration *configuration, unsigned kinds,
+                                      enum pim_key_purpose purpose, const char *path)
+{
+    for (size_t i = 0; i < NEEDS; i++)
+        if ((kinds == 0 ? needs[i].kinds == ANY : (needs[i].kinds & kinds) != 0) &&
+            (needs[i].purposes & (unsigned)purpose) != 0 && is_of(&needs[i], path) &&
+            !is_met(&needs[i], configuration))
+            return &needs[i];
+    return NULL;
+}
+
+bool pim_need_names(const char *key, const char *path)
+{
+    for (size_t i = 0; i < NEEDS; i++)
+        if (is_of(&needs[i], path) && among(needs[i].key, key, true))
+            return true;
+    return false;
+}
+
+/* "a", "b" or "c", or without quotes. */
+static void list_words(const char *words, const char *quote, char *text, size_t size)
+{
+    char value[VALUE], next[VALUE];
+    size_t at = 0;
+    text[0] = '\0';
+    for (size_t i = 0; at < size && word(words, i, value); i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%s%s%s",
+                               i == 0                     ? ""
+                               : word(words, i + 1, next) ? ", "
+                                                          : " or ",
+                               quote, value, quote);
+}
+
+void pim_need_describe(const struct pim_need *need, const struct pim_configuration *configuration, char *text,
+                       size_t size)
+{
+    char keys[2 * VALUE], values[2 * VALUE], here[2 * VALUE] = "", value[VALUE];
+    if (!need->key) {
+        (void)snprintf(text, size, "is for mappers, and a trace is mapped already");
+        return;
+    }
+    const bool quoted = strcmp(need->values, "true") != 0;
+    list_words(need->key, "", keys, sizeof keys);
+    list_words(need->values, quoted ? "\"" : "", values, sizeof values);
+    if (!strchr(need->key, '|')) {
+        value_of(configuration, need->key, value);
+        (void)snprintf(here, sizeof here, ", which is %s here", value);
+    }
+    if (need->values[0] == '\0')
+        (void)snprintf(text, size, "counts without %s alone%s", keys, here);
+    else if (need->values[0] == '*')
+        (void)snprintf(text, size, "counts with %s alone%s", keys, here);
+    else if (need->values[0] == '>')
+        (void)snprintf(text, size, "counts with %s above %s alone%s", keys, need->values + 1, here);
+    else
+        (void)snprintf(text, size, "counts with %s %s alone%s", keys, values, here);
+}

@@ -1,0 +1,343 @@
+/*
+ * The walk through the hardware schema: a key that is set for units that have no use for it is refused by
+ * name, and one that is taken changes a result of a replay, or is refused for its value. What neither holds
+ * for stands in a table, with the reason.
+ */
+#include "include/pimsim/pimsim.h"
+#include "models/system/configure.h"
+#include "models/system/schema.h"
+#include "models/system/used.h"
+#include "sim/output/json.h"
+#include "tests/unit/system/keys.h"
+#include "tests/unit/test_main.h"
+#include "traces/text/text.h"
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { VALUES = 24, VALUE = 96, MESSAGE = 2048, NAMES = 16384 };
+
+static char path[256];
+
+/* What one replay gave: its results without what is said of the inputs; or what was wrong. */
+struct outcome {
+    char *results; /* NULL: refused */
+    char message[MESSAGE];
+};
+
+static char *results_of(struct pimsim_simulation *simulation)
+{
+    const char *text = NULL;
+    char message[MESSAGE];
+    json_t *document = NULL;
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert_int_eq(pimsim_results(simulation, &text, message, sizeof message), PIMSIM_OK);
+    ck_assert_int_eq(pim_json_parse("results", text, strlen(text), &document, &error), PIM_OK);
+    ck_assert_int_eq(json_object_del(document, "inputs"), 0);
+    ck_assert_int_eq(json_object_del(document, "simulator"), 0);
+    char *results = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(document);
+    ck_assert_ptr_nonnull(results);
+    return results;
+}
+
+static size_t sets_of(const struct key_machine *machine)
+{
+    size_t count = 0;
+    while (count < KEY_SETS && machine->sets[count])
+        count++;
+    return count;
+}
+
+/* Replays with the sets of the machine and one more. */
+static struct outcome replay(const struct key_machine *machine, const char *set)
+{
+    struct outcome outcome = {.results = NULL};
+    const char *sets[KEY_SETS + 1];
+    size_t count = sets_of(machine);
+    memcpy(sets, machine->sets, sizeof machine->sets);
+    if (set)
+        sets[count++] = set;
+    struct pimsim_options options = {.size = sizeof options, .overrides = sets, .override_count = count};
+    struct pimsim_simulation *simulation = NULL;
+    if (pimsim_create(&simulation, path, &options, outcome.message, sizeof outcome.message) == PIMSIM_OK &&
+        pimsim_run(simulation, outcome.message, sizeof outcome.message) == PIMSIM_OK)
+        outcome.results = results_of(simulation);
+    pimsim_destroy(simulation);
+    return outcome;
+}
+
+static void add(char values[VALUES][VALUE], size_t *count, const struct pim_key *key, const char *value)
+{
+    ck_assert_uint_lt(*count, VALUES);
+    (void)snprintf(values[(*count)++], VALUE, "%s=%s", key->path, value);
+}
+
+/* The default; of a key without one that of its twin in ns; where it is 0 something to begin with. */
+static double base_of(const struct pim_key *key)
+{
+    char twin[VALUE];
+    double base = key->fallback ? strtod(key->fallback, NULL) : key->minimum;
+    (void)snprintf(twin, sizeof twin, "%s_ns", key->path);
+    for (size_t i = 0; i < pim_hardware_schema.count; i++)
+        if (strcmp(pim_hardware_schema.keys[i].path, twin) == 0)
+            base = strtod(pim_hardware_schema.keys[i].fallback, NULL);
+    return base > 0 || key->type == PIM_KEY_INTEGER ? base : 1000;
+}
+
+/* Numbers around the default, below and above. */
+static void add_numbers(char values[VALUES][VALUE], size_t *count, const struct pim_key *key)
+{
+    const bool whole = key->type == PIM_KEY_INTEGER;
+    const double base = base_of(key);
+    const double tries[] = {2 * base, base / 2, key->minimum, base + 1, 16 * base, 3};
+    char value[VALUE];
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        if (tries[i] < key->minimum || tries[i] > key->maximum)
+            continue;
+        (void)snprintf(value, sizeof value, whole ? "%.0f" : "%.6g", tries[i]);
+        add(values, count, key, value);
+    }
+}
+
+/* Texts, of which each key wants its own. */
+static const struct {
+    const char *key, *value;
+} texts[] = {
+    {"name", "other"},
+    {"core.vector_functions", "relu"},
+    {"dram.standard", "ddr3_1600k"},
+    {"dram.standard_values", "dram = { tcl = 30; };"},
+    {"global_memory.standard", "ddr3_1600k"},
+    {"global_memory.standard_values", "dram = { tcl = 30; };"},
+    {"levels.memory", "fast_overlapim"},
+    {"levels.memory_values", "dram = { tras = 40; };"},
+};
+
+static size_t values_of(const struct pim_key *key, char values[VALUES][VALUE])
+{
+    size_t count = 0;
+    char value[VALUE];
+    if (key->type == PIM_KEY_INTEGER || key->type == PIM_KEY_REAL)
+        add_numbers(values, &count, key);
+    for (unsigned i = 0; key->type == PIM_KEY_BOOLEAN && i < 2; i++)
+        add(values, &count, key, i == 0 ? "false" : "true");
+    for (unsigned i = 0; key->type == PIM_KEY_CHOICE && pim_key_choice(key, i, value, sizeof value); i++)
+        add(values, &count, key, value);
+    if (key->type == PIM_KEY_INTEGER_LIST) {
+        add(values, &count, key, "[2, 2]");
+        add(values, &count, key, "[15, 1]");
+    }
+    for (size_t i = 0; key->type == PIM_KEY_TEXT && i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(texts[i].key, key->path) == 0)
+            add(values, &count, key, texts[i].value);
+    if (count == 0)
+        add(values, &count, key, "no-such-file");
+    return count;
+}
+
+/* What is taken and shows nothing, or is refused for all values but one, in machines whose names begin so. */
+static const struct {
+    const char *key, *machines, *reason;
+} silent[] = {
+    {"name", "", "for people"},
+    {"array.", "", "the program is for this array and these units"},
+    {"buffers.", "nodes", "must hold the program's tiles, and more does not help"},
+    {"dram.rows", "nodes", "must hold the program's bytes, and more does not help"},
+    {"dram.standard", "nodes on channels", "goes with clock.memory_khz"},
+    {"dram.standard", "nodes, no refresh", "goes with clock.memory_khz, without dram.interleaved_banks"},
+    {"clock.memory_khz", "nodes on channels", "that of the standard"},
+    {"clock.memory_khz", "cores on channels", "that of the standard"},
+    {"clock.memory_khz", "channels, commands", "that of the memory"},
+    {"noc.width", "", "that of the array alone"},
+    {"noc.height", "", "that of the array alone"},
+    {"noc.vc_arbiter", "", "goes with noc.vc_allocator"},
+    {"noc.switch_arbiter", "", "goes with noc.switch_allocator"},
+    {"noc.depth", "", "layers of these few rows are refused"},
+    {"noc.links", "", "names a file"},
+    {"noc.express_links", "", "names a file"},
+    {"noc.may_deadlock", "", "allows, and does nothing"},
+    {"noc.step_every_cycle", "", "the same cycles, slower"},
+    {"noc.general", "", "the same cycles, slower; ideal and analytic refuse it"},
+    {"noc.switch_allocator_iterations", "", "tests/unit/noc: more traffic than these programs have"},
+    {"noc.classes", "tiles, wormhole", "all virtual channels together; packets are of one class"},
+    {"noc.classes", "cores", "all virtual channels together; packets are of one class"},
+    {"noc.output_speedup", "nodes", "ideal and analytic refuse it"},
+    {"noc.arbiter", "nodes", "ideal and analytic refuse it"},
+    {"noc.priority", "nodes", "ideal and analytic refuse it"},
+    {"noc.topology", "nodes", "ideal and analytic refuse it"},
+    {"noc.concentration", "nodes", "ideal and analytic refuse it"},
+    {"noc.routing", "nodes", "ideal and analytic refuse it"},
+    {"noc.topology", "cores, chips", "mesh alone"},
+    {"noc.concentration", "cores, chips", "1 alone"},
+    {"noc.routing", "cores, chips", "xy and yx alone, the same in one row"},
+    {"noc.hold_switch_for_packet", "cores", "nodes show it: few packets of cores meet"},
+    {"noc.wait_for_tail_credit", "cores", "nodes show it: few packets of cores meet"},
+    {"noc.wait_for_tail_credit", "tiles, wormhole", "nodes show it: few packets of tiles meet"},
+    {"noc.vc_allocator", "cores", "nodes show it: few packets of cores meet"},
+    {"noc.vc_allocator_iterations", "cores", "nodes show it: few packets of cores meet"},
+    {"noc.vc_allocator_iterations", "tiles", "nodes show it: few packets of tiles meet"},
+    {"noc.switch_allocator", "cores", "nodes show it: few packets of cores meet"},
+    {"noc.allocator_iterations", "cores", "nodes show it: few packets of cores meet"},
+    {"noc.allocator_iterations", "tiles", "nodes show it: few packets of tiles meet"},
+    {"noc.input_speedup", "cores", "nodes show it: few packets of cores meet"},
+    {"noc.output_speedup", "cores", "nodes show it: few packets of cores meet"},
+    {"noc.arbiter", "cores", "nodes show it: few packets of cores meet"},
+    {"noc.priority", "cores", "nodes show it: few packets of cores meet"},
+    {"chips.height", "cores", "must divide one row"},
+    {"chips.connection", "cores, chips", "two chips are joined alike"},
+    {"core.communication", "cores, asynchronous", "core.receive_bytes is set"},
+    {"core.local_memory_bytes", "cores", "must hold what the program addresses"},
+    {"core.vector_functions", "cores", "must have what the program asks for"},
+    {"core.timing", "cores", "pimsim_nn writes no weights, has no channels"},
+    {"crossbar.count_", "cores", "must hold the program's arrays, and more does not help"},
+    {"crossbar.weight_slicing", "cores", "arrays would need more of them"},
+    {"crossbar.cell_bits", "cores, pimsim_nn", "of weights that are written, and of mappers"},
+    {"crossbar.weight_bits", "cores, pimsim_nn", "of weights that are written, and of mappers"},
+    {"crossbar.sign", "cores, pimsim_nn", "of weights that are written, and of mappers"},
+    {"crossbar.write_row_ns", "cores, pimsim_nn", "the program writes no weights"},
+    {"global_memory.bytes", "cores", "must hold what the program addresses"},
+    {"global_memory.standard", "cores", "goes with clock.memory_khz"},
+    {"levels.banks", "channels", "must hold what the program addresses"},
+    {"levels.rows", "channels", "must hold what the program addresses"},
+    {"levels.columns", "channels", "those of the memory"},
+    {"levels.memory", "channels", "goes with its banks, rows and columns; no other has them"},
+    {"levels.memory_values", "channels, figure", "with a figure the sizes of the memory alone count"},
+    {"unit.window", "channels", "must hold what the program depends on, and more does not help"},
+    {"unit.window", "tiles", "must hold what the program depends on, and more does not help"},
+    {"tile.input_buffer_bits", "tiles", "must hold what a step takes, and more does not help"},
+    {"tile.output_buffer_bits", "tiles", "must hold what a step gives, and more does not help"},
+    {"tile.switching", "tiles, adaptive", "path_hold alone is adaptive"},
+    {"tile.ideal", "tiles, adaptive", "straight routes alone are ideal"},
+    {"tile.switching", "tiles, detours", "path_hold alone is adaptive"},
+    {"tile.ideal", "tiles, detours", "straight routes alone are ideal"},
+    {"tile.routing", "tiles, detours", "tile.detour is set"},
+    {"tile.detour", "tiles, adaptive", "tile.detour_slack allows as much"},
+    {"tile.detour_count", "tiles, adaptive", "tile.detour_slack allows as much"},
+    {"tile.detour_slack", "tiles, detours", "tile.detour allows as much"},
+};
+
+/* A key, or those below "group." and "group.part_". */
+static bool is_of(const char *key, const char *row)
+{
+    const size_t length = strlen(row);
+    const bool group = row[length - 1] == '.' || row[length - 1] == '_';
+    return group ? strncmp(key, row, length) == 0 : strcmp(key, row) == 0;
+}
+
+static bool is_silent(const char *key, const char *machine)
+{
+    bool found = false;
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++)
+        found = found || (is_of(key, silent[i].key) &&
+                          strncmp(machine, silent[i].machines, strlen(silent[i].machines)) == 0);
+    return found;
+}
+
+enum verdict { REFUSED, CHANGES, LIMITED, NOTHING };
+
+/* What the machine is configured as. */
+static struct pim_configuration *configuration_of(const struct key_machine *machine)
+{
+    const struct pim_hardware_sources sources = {.sets = machine->sets, .set_count = sets_of(machine)};
+    struct pim_configuration *configuration = NULL;
+    struct pim_hardware hardware;
+    struct pim_trace *trace = NULL;
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert_int_eq(pim_trace_open(path, &trace, &error), PIM_OK);
+    ck_assert_msg(pim_configure_replay(trace, path, &sources, &configuration, &hardware, &error) == PIM_OK,
+                  "%s", error.text);
+    pim_trace_close(trace);
+    return configuration;
+}
+
+static bool is_refused(const struct pim_configuration *configuration, const char *set)
+{
+    struct pim_error error = {PIM_OK, ""};
+    const enum pim_status status = pim_hardware_accept_sets(configuration, PIM_TO_REPLAY, &set, 1, &error);
+    ck_assert(status == PIM_OK || (strncmp(error.text, set, strcspn(set, "=")) == 0 &&
+                                   strstr(error.text, ": it would change nothing") != NULL));
+    return status != PIM_OK;
+}
+
+/* Every value of the key, until one shows that it counts. */
+static enum verdict try_key(const struct key_machine *machine, const struct pim_configuration *configuration,
+                            const struct outcome *base, const struct pim_key *key)
+{
+    char values[VALUES][VALUE];
+    const size_t count = values_of(key, values);
+    enum verdict verdict = is_refused(configuration, values[0]) ? REFUSED : NOTHING;
+    for (size_t i = 0; i < count && verdict != REFUSED && verdict != CHANGES; i++) {
+        struct outcome outcome = replay(machine, values[i]);
+        if (!outcome.results)
+            verdict = LIMITED;
+        else if (strcmp(outcome.results, base->results) != 0)
+            verdict = CHANGES;
+        free(outcome.results);
+    }
+    return verdict;
+}
+
+static void assemble(const char *text)
+{
+    struct pim_error error = {PIM_OK, ""};
+    FILE *file = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_msg(pim_trace_assemble("program", file, path, &error) == PIM_OK, "%s", error.text);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+static void setup(void)
+{
+    const char *place = getenv("TMPDIR");
+    (void)snprintf(path, sizeof path, "%s/pimsim-keys-XXXXXX", place ? place : "/tmp");
+    const int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_eq(close(file), 0);
+}
+
+static void teardown(void)
+{
+    ck_assert_int_eq(unlink(path), 0);
+}
+
+START_TEST(walk)
+{
+    const struct key_machine *machine = &key_machines[PIM_CASE(_i)];
+    assemble(machine->program);
+    struct outcome base = replay(machine, NULL);
+    ck_assert_msg(base.results != NULL, "%s: %s", machine->name, base.message);
+    struct pim_configuration *configuration = configuration_of(machine);
+    char names[NAMES] = "";
+    size_t at = 0, taken = 0;
+    for (size_t i = 0; i < pim_hardware_schema.count; i++) {
+        const struct pim_key *key = &pim_hardware_schema.keys[i];
+        if (is_silent(key->path, machine->name))
+            continue;
+        const enum verdict verdict = try_key(machine, configuration, &base, key);
+        taken += verdict == CHANGES ? 1 : 0;
+        if (verdict == NOTHING || verdict == LIMITED)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s (%s) ", key->path,
+                                   verdict == NOTHING ? "taken, and nothing changes"
+                                                      : "refused, but not by name");
+    }
+    ck_assert_msg(at == 0, "%s: %s", machine->name, names);
+    ck_assert_uint_gt(taken, 5);
+    free(base.results);
+    pim_configuration_destroy(configuration);
+}
+END_TEST
+
+void pimsim_suites(SRunner *runner)
+{
+    Suite *suite = suite_create("keys");
+    TCase *tests = tcase_create("every key of every machine");
+    tcase_add_checked_fixture(tests, setup, teardown);
+    tcase_add_loop_test(tests, walk, 0, PIM_CASES(key_machine_count));
+    suite_add_tcase(suite, tests);
+    srunner_add_suite(runner, suite);
+}
