@@ -73,15 +73,24 @@ struct pim_tile_limits {
     void *stop_context;
 };
 
+/* Told when a node has ended an image, ns. */
+typedef void pim_tile_end(void *context, uint32_t image, uint32_t node, double end_ns);
+
 struct pim_mapper_tiles {
     /* `graph` is not needed afterwards. *replay is NULL where this hardware has no such replay. */
     enum pim_status (*create)(void *context, const struct pim_tile_graph *graph, uint32_t images,
                               void **replay, struct pim_error *error);
+    /* Where there is none: of the network that comes nearest. */
+    enum pim_status (*substitute)(void *context, const struct pim_tile_graph *graph, uint32_t images,
+                                  void **replay, struct pim_error *error);
     /* Latency of an image, and end / images for all of them, ns; both INFINITY when an image takes longer
      * than the limit, and NAN what was stopped before its end. `interval_ns` NULL: one image is replayed
      * alone. PIM_DEADLOCK says who waits for what. Several threads may call it at once. */
     enum pim_status (*run)(void *replay, const uint32_t *place, const struct pim_tile_limits *limits,
                            double *latency_ns, double *interval_ns, struct pim_error *error);
+    /* Tells the ends of all nodes in all images of such a run; false in *complete: it was stopped before. */
+    enum pim_status (*ends)(void *replay, const uint32_t *place, const struct pim_tile_limits *limits,
+                            pim_tile_end *told, void *told_context, bool *complete, struct pim_error *error);
     /* The behaviour tables of such a run into a trace; PIM_BAD_INPUT when it is stopped. */
     enum pim_status (*tables)(void *replay, const uint32_t *place, const struct pim_tile_limits *limits,
                               struct pim_trace_writer *writer, struct pim_error *error);

@@ -123,7 +123,7 @@ static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate
     const struct pim_conflict_plan *made = plan;
     (void)error;
     memset(estimate, 0, sizeof *estimate);
-    estimate->cycles = pim_tile_estimate_cycles(&made->estimate, (uint32_t)made->choices->images);
+    estimate->cycles = pim_tile_estimate_cycles(&made->estimate);
     return PIM_OK;
 }
 

@@ -233,6 +233,26 @@ static enum pim_status make_mapping(struct pim_conflict_plan *plan, struct pim_e
     return status;
 }
 
+/* A mapping of which the simulation was stopped has no estimate either. */
+static enum pim_status make_estimate(struct pim_conflict_plan *plan, struct pim_error *error)
+{
+    const struct pim_mapper_inputs *inputs = plan->inputs;
+    const struct pim_mapper_search *asked = &plan->choices->search;
+    const struct pim_tile_limits limits = {HUGE_VAL, asked->stop, asked->context};
+    const uint32_t images = (uint32_t)plan->choices->images;
+    void *substitute = NULL;
+    if (inputs->tiles && !plan->replay &&
+        inputs->tiles->substitute(inputs->simulator, &plan->tiles, images, &substitute, error) != PIM_OK)
+        return error->status;
+    void *replay = plan->result.stopped ? NULL : plan->replay ? plan->replay : substitute;
+    enum pim_status status =
+        pim_tile_estimate_make(&plan->estimate, &plan->tiles, plan->place, &plan->machine, images,
+                               inputs->tiles, replay, &limits, error);
+    if (substitute)
+        inputs->tiles->destroy(substitute);
+    return status;
+}
+
 static enum pim_status write_files(const struct pim_conflict_plan *plan, struct pim_error *error)
 {
     const char *prefix = plan->choices->graph;
@@ -261,7 +281,7 @@ enum pim_status pim_conflict_plan_make(const struct pim_mapper_inputs *inputs,
     pim_arena_initialize(&plan->arena, 0);
     if (pim_machine_tiles_read(inputs->configuration, &plan->machine, error) != PIM_OK ||
         make_graph(plan, error) != PIM_OK || make_mapping(plan, error) != PIM_OK ||
-        pim_tile_estimate_make(&plan->estimate, &plan->tiles, plan->place, &plan->machine, error) != PIM_OK)
+        make_estimate(plan, error) != PIM_OK)
         return error->status;
     pim_conflict_name_mapping(choices, plan->mapping, sizeof plan->mapping);
     return write_files(plan, error);

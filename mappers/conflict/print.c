@@ -60,7 +60,7 @@ enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *f
     fprintf(file, "communication cost   %" PRIu64 " bits x hops\n", result->cost);
     fprintf(file, "bottleneck link      %.3f us held\n",
             (double)result->bottleneck / plan->machine.link_gbps / 1000);
-    fprintf(file, "estimate             %.3f us\n", plan->estimate.end / 1000);
+    print_time(file, "estimate", pim_tile_estimate_image(&plan->estimate), result->stopped);
     print_time(file, "latency", result->latency_ns, result->stopped);
     if (plan->choices->images > 1)
         print_time(file, "time for an image", result->interval_ns, result->stopped);
@@ -97,7 +97,7 @@ enum pim_status pim_conflict_write_json(const struct pim_conflict_plan *plan, FI
     put_real_or_null(json, "search_space_log10", result->searched ? result->space : (double)NAN);
     pim_json_put_count(json, "cost_bit_hops", result->cost);
     pim_json_put_count(json, "bottleneck_bit_hops", result->bottleneck);
-    put_real_or_null(json, "estimate_ns", plan->estimate.end);
+    put_real_or_null(json, "estimate_ns", pim_tile_estimate_image(&plan->estimate));
     put_real_or_null(json, "latency_ns", result->latency_ns);
     put_real_or_null(json, "interval_ns", result->interval_ns);
     if (plan->studied)

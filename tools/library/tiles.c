@@ -64,6 +64,7 @@ enum pim_status pim_tiles_task_graph(const struct pim_tile_graph *tiles, struct 
 struct replay {
     struct pim_task_graph *graph;
     struct pim_conflict_options options;
+    bool works_tables; /* routers that store and forward work the tables that `options` make */
     uint32_t images;
 };
 
@@ -75,20 +76,17 @@ static void destroy(void *context)
     free(replay);
 }
 
-/* Behaviour tables come from a run on paths that are looked for among idle links. */
-static enum pim_status create(void *context, const struct pim_tile_graph *tiles, uint32_t images, void **out,
-                              struct pim_error *error)
+static enum pim_status make(const struct pim_conflict_options *options, const struct pim_tile_graph *tiles,
+                            uint32_t images, void **out, struct pim_error *error)
 {
-    const struct pim_hardware *hardware = context;
-    *out = NULL;
-    if (hardware->tiles.options.switching == PIM_SWITCHING_WORMHOLE)
-        return PIM_OK;
     struct replay *replay = calloc(1, sizeof *replay);
     if (!replay)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a replay");
-    replay->options = hardware->tiles.options;
+    replay->options = *options;
     replay->images = images;
-    if (replay->options.routing == PIM_CONFLICT_TABLE) {
+    /* Behaviour tables come from a run on paths that are looked for among idle links. */
+    if (options->routing == PIM_CONFLICT_TABLE) {
+        replay->works_tables = options->switching == PIM_SWITCHING_SAF;
         replay->options.routing = PIM_CONFLICT_ADAPTIVE;
         replay->options.switching = PIM_SWITCHING_PATH_HOLD;
     }
@@ -98,6 +96,80 @@ static enum pim_status create(void *context, const struct pim_tile_graph *tiles,
     }
     *out = replay;
     return PIM_OK;
+}
+
+static enum pim_status create(void *context, const struct pim_tile_graph *tiles, uint32_t images, void **out,
+                              struct pim_error *error)
+{
+    const struct pim_hardware *hardware = context;
+    *out = NULL;
+    if (hardware->tiles.options.switching == PIM_SWITCHING_WORMHOLE)
+        return PIM_OK;
+    return make(&hardware->tiles.options, tiles, images, out, error);
+}
+
+/* All packets of a tile pass its port, one after the other: a step takes at least their time there. */
+static void hold_at_ports(struct pim_task_graph *graph, double bits_per_ns)
+{
+    for (uint32_t n = 0; n < graph->nodes; n++) {
+        double out = 0, in = 0;
+        for (uint32_t e = 0; e < graph->edges; e++) {
+            double bits = (double)graph->edge[e].packets * (double)graph->edge[e].bits;
+            out += graph->edge[e].source == n ? bits : 0;
+            in += graph->edge[e].destination == n ? bits : 0;
+        }
+        double each = fmax(out, in) / bits_per_ns / graph->node[n].steps;
+        graph->latency_ns[n] = fmax(graph->latency_ns[n], each);
+    }
+}
+
+/* Worms share links in turns, as packets do that are stored: what differs is that a worm does not wait for
+ * its tail in every router, and holds up others while it waits itself. */
+static enum pim_status substitute(void *context, const struct pim_tile_graph *tiles, uint32_t images,
+                                  void **out, struct pim_error *error)
+{
+    const struct pim_hardware *hardware = context;
+    struct pim_conflict_options options = hardware->tiles.options;
+    options.switching = PIM_SWITCHING_SAF;
+    options.arbiter = PIM_CONFLICT_ROUND_ROBIN;
+    options.ideal = hardware->noc.fidelity == PIM_NOC_IDEAL;
+    options.bandwidth_gbps = (double)hardware->node.zero_load.flit_bits * (double)PIM_TILE_TICKS_PER_SECOND *
+                             1e-9 / (double)hardware->node.network_period;
+    *out = NULL;
+    if (make(&options, tiles, images, out, error) != PIM_OK)
+        return error->status;
+    const struct replay *replay = *out;
+    if (!options.ideal)
+        hold_at_ports(replay->graph, options.bandwidth_gbps);
+    return PIM_OK;
+}
+
+/* Limits and what is recorded are in `options`. */
+static enum pim_status replay_images(const struct replay *replay, const uint32_t *place,
+                                     const struct pim_conflict_options *options,
+                                     struct pim_conflict_result *result, struct pim_error *error)
+{
+    struct pim_conflict_options planned = replay->options, worked = *options;
+    struct pim_behaviour table;
+    if (!replay->works_tables)
+        return pim_conflict_run(replay->graph, place, options, result, error);
+    *result = (struct pim_conflict_result){0};
+    if (pim_behaviour_initialize(&table, &planned.mesh, error) != PIM_OK)
+        return error->status;
+    planned.images = options->images;
+    planned.stop = options->stop;
+    planned.stop_context = options->stop_context;
+    planned.make_table = &table;
+    worked.switching = PIM_SWITCHING_SAF;
+    worked.routing = PIM_CONFLICT_TABLE;
+    worked.table = &table;
+    enum pim_status status = pim_conflict_run(replay->graph, place, &planned, result, error);
+    if (status == PIM_OK && !result->stopped) {
+        pim_conflict_result_terminate(result);
+        status = pim_conflict_run(replay->graph, place, &worked, result, error);
+    }
+    pim_behaviour_terminate(&table);
+    return status;
 }
 
 /* The end of `images` images, each its share. */
@@ -114,7 +186,7 @@ static enum pim_status run_images(const struct replay *replay, const uint32_t *p
     options.limit_ns = images == 1 && isfinite(limits->latency_ns) ? limits->latency_ns : 0;
     options.stop = limits->stop;
     options.stop_context = limits->stop_context;
-    enum pim_status status = pim_conflict_run(replay->graph, place, &options, &result, error);
+    enum pim_status status = replay_images(replay, place, &options, &result, error);
     *end_ns = status != PIM_OK || result.stopped ? nan("")
               : result.given_up                  ? HUGE_VAL
                                                  : result.end_ns / images;
@@ -131,6 +203,40 @@ static enum pim_status run(void *context, const uint32_t *place, const struct pi
         *interval_ns = *latency_ns;
     if (status == PIM_OK && interval_ns && replay->images > 1 && isfinite(*latency_ns))
         status = run_images(replay, place, replay->images, limits, interval_ns, error);
+    return status;
+}
+
+struct listener {
+    const struct replay *replay;
+    pim_tile_end *told;
+    void *context;
+};
+
+static void hear(void *context, const struct pim_conflict_interval *interval)
+{
+    const struct listener *listener = context;
+    const struct replay *replay = listener->replay;
+    if (interval->kind == PIM_INTERVAL_STEP &&
+        interval->index + 1 == replay->graph->node[interval->task].steps)
+        listener->told(listener->context, interval->image, interval->task,
+                       pim_conflict_ns(replay->options.arithmetic, interval->end));
+}
+
+static enum pim_status ends(void *context, const uint32_t *place, const struct pim_tile_limits *limits,
+                            pim_tile_end *told, void *told_context, bool *complete, struct pim_error *error)
+{
+    const struct replay *replay = context;
+    struct listener listener = {replay, told, told_context};
+    struct pim_conflict_options options = replay->options;
+    struct pim_conflict_result result;
+    options.images = replay->images;
+    options.stop = limits->stop;
+    options.stop_context = limits->stop_context;
+    options.record = hear;
+    options.record_context = &listener;
+    enum pim_status status = replay_images(replay, place, &options, &result, error);
+    *complete = status == PIM_OK && !result.stopped;
+    pim_conflict_result_terminate(&result);
     return status;
 }
 
@@ -159,4 +265,4 @@ static enum pim_status tables(void *context, const uint32_t *place, const struct
     return status;
 }
 
-const struct pim_mapper_tiles pim_tiles_simulator = {create, run, tables, destroy};
+const struct pim_mapper_tiles pim_tiles_simulator = {create, substitute, run, ends, tables, destroy};

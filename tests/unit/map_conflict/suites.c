@@ -7,7 +7,6 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, conflict_graph_suite());
     srunner_add_suite(runner, conflict_mapping_suite());
     srunner_add_suite(runner, conflict_estimators_suite());
-    srunner_add_suite(runner, conflict_estimate_suite());
 }
 
 const struct pim_tile_limits no_limits = {HUGE_VAL, NULL, NULL};

@@ -7,7 +7,6 @@
 Suite *conflict_graph_suite(void);
 Suite *conflict_mapping_suite(void);
 Suite *conflict_estimators_suite(void);
-Suite *conflict_estimate_suite(void);
 
 extern const struct pim_tile_limits no_limits;
 

@@ -18,7 +18,7 @@ void tile_path(char path[64])
     (void)close(file);
 }
 
-static enum pim_status read_hardware(struct tile_run *run, struct pim_hardware *hardware)
+enum pim_status read_tiles(struct tile_run *run, struct pim_hardware *hardware)
 {
     struct pim_error error = {0};
     struct pim_configuration *configuration;
@@ -46,7 +46,7 @@ void run_tiles(struct tile_run *run, const char *path)
     run->error = (struct pim_error){.status = PIM_OK};
     run->result = (struct pim_run_result){.units = NULL};
     ck_assert_msg(pim_trace_open(path, &run->trace, &error) == PIM_OK, "%s", error.text);
-    run->status = read_hardware(run, &hardware);
+    run->status = read_tiles(run, &hardware);
     if (run->status == PIM_OK)
         run->status = pim_system_create(&hardware, run->trace, &options, &run->system, &run->error);
     if (run->status == PIM_OK)

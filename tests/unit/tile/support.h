@@ -21,6 +21,9 @@ struct tile_run {
 /* A path for a file of this process; it does not exist. */
 void tile_path(char path[64]);
 
+/* The hardware with the settings. */
+enum pim_status read_tiles(struct tile_run *run, struct pim_hardware *hardware);
+
 /* Runs the trace at `path`. end_tiles() gives everything back. */
 void run_tiles(struct tile_run *run, const char *path);
 void end_tiles(struct tile_run *run);

@@ -6,12 +6,14 @@
 #include "mappers/conflict/emit.h"
 #include "mappers/conflict/mapping.h"
 #include "mappers/network/descriptor/descriptor.h"
+#include "models/system/report/steps.h"
 #include "tests/unit/test_main.h"
 #include "tests/unit/tile/suites.h"
 #include "tests/unit/tile/support.h"
 #include "tools/library/tiles.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +72,31 @@ static void end_net(struct net *net)
     pim_arena_terminate(&net->arena);
 }
 
-/* The trace of a mapping; with tables where the options make them. */
-static void write_trace(const struct net *net, const uint32_t *place, uint32_t images,
+/* The estimate for the hardware of a run; without one: none. */
+static void make_estimate(const struct net *net, const uint32_t *place, uint32_t images, struct tile_run *run,
+                          const struct pim_machine_tiles *machine, struct pim_tile_estimate *estimate)
+{
+    const struct pim_mapper_tiles *simulator = &pim_tiles_simulator;
+    const struct pim_tile_limits limits = {.latency_ns = 0};
+    struct pim_error error = {0};
+    struct pim_hardware hardware;
+    void *replay = NULL;
+    if (run) {
+        ck_assert_msg(read_tiles(run, &hardware) == PIM_OK, "%s", run->error.text);
+        ck_assert(simulator->create(&hardware, &net->tiles, images, &replay, &error) == PIM_OK);
+        if (!replay)
+            ck_assert(simulator->substitute(&hardware, &net->tiles, images, &replay, &error) == PIM_OK);
+    }
+    ck_assert_msg(pim_tile_estimate_make(estimate, &net->tiles, place, machine, images, simulator, replay,
+                                         &limits, &error) == PIM_OK,
+                  "%s", error.text);
+    ck_assert_int_eq(estimate->known, run != NULL);
+    simulator->destroy(replay);
+}
+
+/* The trace of a mapping, with the estimate for the hardware of a run; with tables where the options make
+ * them. */
+static void write_trace(const struct net *net, const uint32_t *place, uint32_t images, struct tile_run *run,
                         const struct pim_behaviour *table, const char *path)
 {
     const struct pim_machine_tiles machine = {
@@ -82,7 +107,7 @@ static void write_trace(const struct net *net, const uint32_t *place, uint32_t i
     struct pim_tile_estimate estimate;
     struct pim_trace_writer *writer;
     struct pim_error error = {0};
-    ck_assert(pim_tile_estimate_make(&estimate, &net->tiles, place, &machine, &error) == PIM_OK);
+    make_estimate(net, place, images, run, &machine, &estimate);
     ck_assert(pim_trace_writer_create(path, &description, &writer, &error) == PIM_OK);
     ck_assert_msg(pim_tile_emit(&net->tiles, place, images, &estimate, &limits, writer, &error) == PIM_OK,
                   "%s", error.text);
@@ -131,6 +156,26 @@ static void hold_counts(const struct tile_run *run, const struct net *net,
     ck_assert_uint_eq(phases, wanted->bit_hops);
 }
 
+/* What every phase that takes a twentieth of the run adds, and the run, in shares of themselves. */
+static void hold_estimates(const struct tile_run *run, double most, double most_of_run)
+{
+    const struct pim_system *system = run->system;
+    uint64_t frontier = 0, estimated = 0;
+    for (uint32_t p = 0; p < system->phase_count; p++) {
+        const struct pim_trace_phase *phase = pim_trace_phase(run->trace, p);
+        uint64_t adds = pim_phase_advance(pim_system_cycles(system, system->phases[p].end), &frontier);
+        uint64_t off =
+            adds > phase->estimate_cycles ? adds - phase->estimate_cycles : phase->estimate_cycles - adds;
+        estimated += phase->estimate_cycles;
+        ck_assert_msg(adds * 20 < run->result.cycles || (double)off <= most * (double)adds + 1,
+                      "%s: estimated with %" PRIu64 " cycles, adds %" PRIu64, phase->name,
+                      phase->estimate_cycles, adds);
+    }
+    uint64_t cycles = run->result.cycles, off = cycles > estimated ? cycles - estimated : estimated - cycles;
+    ck_assert_msg((double)off <= most_of_run * (double)cycles + 1,
+                  "%" PRIu64 " cycles estimated, %" PRIu64 " simulated", estimated, cycles);
+}
+
 static uint32_t *place_of(const struct net *net, const char *mapping)
 {
     const struct pim_conflict_mesh mesh = {16, 16};
@@ -173,7 +218,6 @@ static void hold_equal(const struct net *net, const char *mapping, const struct 
     options.switching = (enum pim_switching)index_of(schedule->switching, pim_switching_name);
     ck_assert_msg(pim_conflict_run(net->graph, place, &options, &wanted, &error) == PIM_OK, "%s", error.text);
     tile_path(path);
-    write_trace(net, place, schedule->images, tables ? &table : NULL, path);
     (void)snprintf(settings[0], 64, "tile.switching=%s", schedule->switching);
     (void)snprintf(settings[1], 64, "tile.routing=%s", schedule->routing);
     (void)snprintf(settings[2], 64, "tile.arbiter=%s", schedule->arbiter);
@@ -182,6 +226,7 @@ static void hold_equal(const struct net *net, const char *mapping, const struct 
     (void)snprintf(settings[5], 64, "tile.output_buffer_bits=%" PRIu64, options.output_bits);
     struct tile_run run = {
         .settings = {settings[0], settings[1], settings[2], settings[3], settings[4], settings[5]}};
+    write_trace(net, place, schedule->images, &run, tables ? &table : NULL, path);
     run_tiles(&run, path);
     ck_assert_msg(run.status == PIM_OK, "%s", run.error.text);
     ck_assert_msg(run.result.end == wanted.end,
@@ -189,6 +234,7 @@ static void hold_equal(const struct net *net, const char *mapping, const struct 
                   net->recorded, mapping, schedule->switching, schedule->routing, schedule->arbiter,
                   schedule->images, run.result.end, wanted.end);
     hold_counts(&run, net, &wanted);
+    hold_estimates(&run, 0, 0);
     end_tiles(&run);
     (void)unlink(path);
     pim_conflict_result_terminate(&wanted);
@@ -238,7 +284,7 @@ START_TEST(tables_of_another_mapping_are_refused)
     ck_assert(pim_conflict_run(net.graph, place, &options, &made, &error) == PIM_OK);
     pim_conflict_result_terminate(&made);
     tile_path(path);
-    write_trace(&net, other, 1, &table, path);
+    write_trace(&net, other, 1, NULL, &table, path);
     for (size_t i = 0; i < 2; i++) {
         struct tile_run run = {.settings = {switchings[i], "tile.routing=table"}};
         run_tiles(&run, path);
@@ -251,6 +297,29 @@ START_TEST(tables_of_another_mapping_are_refused)
     free(place);
     free(other);
     end_net(&net);
+}
+END_TEST
+
+/* Routers of models/noc have no replay: packets that are stored stand for worms. */
+START_TEST(worms_are_estimated)
+{
+    static const char *const mappings[] = {"naive_rowmajor", "snake", "impact", "node_group_best"};
+    struct net nets[] = {{.recorded = "cifar-alexnet", .files = "cifar_alexnet"},
+                         {.recorded = "cifar-vgg8", .files = "cifar_vgg8"}};
+    struct net *net = &nets[_i / 4];
+    struct tile_run run = {.settings = {"tile.switching=wormhole"}};
+    char path[64];
+    make_net(net);
+    uint32_t *place = place_of(net, mappings[_i % 4]);
+    tile_path(path);
+    write_trace(net, place, 1, &run, NULL, path);
+    run_tiles(&run, path);
+    ck_assert_msg(run.status == PIM_OK, "%s", run.error.text);
+    hold_estimates(&run, HUGE_VAL, 0.125);
+    end_tiles(&run);
+    (void)unlink(path);
+    free(place);
+    end_net(net);
 }
 END_TEST
 
@@ -272,6 +341,7 @@ Suite *tile_replay_suite(void)
     Suite *suite = suite_create("tile_replay");
     TCase *cases = tcase_create("replay");
     tcase_add_loop_test(cases, runs_end_with_their_replays, 0, SCHEDULES);
+    tcase_add_loop_test(cases, worms_are_estimated, 0, 8);
     tcase_add_test(cases, tables_of_another_mapping_are_refused);
     tcase_add_test(cases, other_networks_too);
     suite_add_tcase(suite, cases);
