@@ -21,4 +21,5 @@ pimsim_test(test_results_page
 pimsim_test(test_keys
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_keys.c ${CMAKE_CURRENT_LIST_DIR}/keys.c
   LINK pimsim_system pimsim_traces pimsim_sim PkgConfig::JANSSON
+  LABEL long
   SUITES keys)
