@@ -223,7 +223,7 @@ static void settle_outputs(struct pim_lowering *l)
     }
 }
 
-/* Outputs of the network: what nothing reads. Sums over the matrix layers. */
+/* Outputs of the network: what nothing reads. */
 static void mark_outputs(struct pim_lowering *l)
 {
     struct pim_core_network *network = l->network;
@@ -231,14 +231,6 @@ static void mark_outputs(struct pim_lowering *l)
         if (l->readers[i] == 0)
             for (uint32_t p = 0; p < l->view[i].parts; p++)
                 network->layer[l->view[i].part[p].layer].output = true;
-    for (uint32_t i = 0; i < network->count; i++) {
-        const struct pim_core_layer *layer = &network->layer[i];
-        if (layer->kind != PIM_CORE_MATRIX)
-            continue;
-        uint64_t weights = (uint64_t)layer->rows * layer->channels / layer->blocks;
-        network->weights += weights;
-        network->macs += weights * layer->windows;
-    }
 }
 
 enum pim_status pim_core_network_lower(const struct pim_graph *graph, const char *name,

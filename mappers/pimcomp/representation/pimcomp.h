@@ -148,7 +148,6 @@ struct pim_core_network {
     const char *name;
     uint32_t count;
     struct pim_core_layer *layer;
-    uint64_t macs, weights; /* of the matrix layers, without zeros between groups */
 };
 
 /*
@@ -161,7 +160,7 @@ enum pim_status pim_core_network_lower(const struct pim_graph *graph, const char
                                        struct pim_arena *arena, struct pim_core_network *network,
                                        struct pim_error *error);
 
-/* Lists who reads what, and counts; the layers are complete otherwise. */
+/* Lists who reads what; the layers are complete otherwise. */
 enum pim_status pim_core_network_connect(struct pim_core_network *network, struct pim_error *error);
 
 /* --- array groups (section V) --- */

@@ -2,6 +2,7 @@
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/segments/segments.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,11 +15,6 @@ static enum pim_status no_memory(struct pim_error *error)
 }
 
 /* --- wide layers --- */
-
-static uint32_t divide_up(uint32_t a, uint32_t b)
-{
-    return a / b + (a % b != 0);
-}
 
 /* A layer goes in parts of whole units of output channels: columns of arrays, or groups of a convolution. */
 static uint32_t unit_of(const struct pim_core_architecture *a, const struct pim_core_layer *layer)
@@ -70,15 +66,15 @@ static enum pim_status count_parts(const struct pim_core_segment_problem *proble
     *parts = 1;
     if (layer->kind != PIM_CORE_MATRIX)
         return PIM_OK;
-    uint32_t unit = unit_of(problem->architecture, layer), units = divide_up(layer->channels, unit);
+    uint32_t unit = unit_of(problem->architecture, layer), units = pim_divide_up32(layer->channels, unit);
     for (uint32_t wanted = 1, last = 0; wanted <= units; wanted++) {
-        uint32_t each = divide_up(units, wanted);
+        uint32_t each = pim_divide_up32(units, wanted);
         if (each == last)
             continue;
         last = each;
         const struct pim_core_layer part = part_of(layer, 0, each < units ? each * unit : layer->channels);
         struct pim_error tried = {0};
-        *parts = divide_up(units, each);
+        *parts = pim_divide_up32(units, each);
         enum pim_status status = find_room(&part, problem, forced, &tried);
         if (status == PIM_OK)
             return PIM_OK;
@@ -161,9 +157,9 @@ static bool add_layers(struct split *s, uint32_t index, const struct pim_core_ar
                 return false;
         return true;
     }
-    uint32_t unit = unit_of(a, from), units = divide_up(from->channels, unit);
+    uint32_t unit = unit_of(a, from), units = pim_divide_up32(from->channels, unit);
     for (uint32_t p = 0; p < parts; p++)
-        if (!add_part(s, index, p, divide_up(units, parts) * unit))
+        if (!add_part(s, index, p, pim_divide_up32(units, parts) * unit))
             return false;
     return true;
 }
@@ -244,11 +240,6 @@ static bool add_layer(struct slice *s, uint32_t index)
     }
     for (uint32_t i = 0; i < from->consumers; i++)
         layer->output = layer->output || from->consumer[i] >= s->segment->end;
-    if (layer->kind == PIM_CORE_MATRIX) {
-        uint64_t weights = (uint64_t)layer->rows * layer->channels / layer->blocks;
-        to->weights += weights;
-        to->macs += weights * layer->windows;
-    }
     return true;
 }
 

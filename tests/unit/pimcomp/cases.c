@@ -167,3 +167,25 @@ const struct pim_core_layer *core_case_named(const struct core_case *c, const ch
     ck_abort_msg("no lowered layer %s", name);
     return NULL;
 }
+
+static uint64_t sum_weights(const struct core_case *c, bool of_all_windows)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < c->network.count; i++) {
+        const struct pim_core_layer *layer = &c->network.layer[i];
+        if (layer->kind == PIM_CORE_MATRIX)
+            sum += (uint64_t)layer->rows * layer->channels / layer->blocks *
+                   (of_all_windows ? layer->windows : 1);
+    }
+    return sum;
+}
+
+uint64_t core_case_weights(const struct core_case *c)
+{
+    return sum_weights(c, false);
+}
+
+uint64_t core_case_macs(const struct core_case *c)
+{
+    return sum_weights(c, true);
+}

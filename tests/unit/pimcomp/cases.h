@@ -63,4 +63,8 @@ Suite *layout_suite(void);
 Suite *search_suite(void);
 Suite *timing_suite(void);
 
+/* Weights of the matrix layers, without zeros between groups of a convolution, and MACs with them. */
+uint64_t core_case_weights(const struct core_case *c);
+uint64_t core_case_macs(const struct core_case *c);
+
 #endif
