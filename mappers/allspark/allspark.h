@@ -241,13 +241,10 @@ void pim_allspark_plan_terminate(struct pim_allspark_plan *plan);
 enum pim_status pim_allspark_emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer,
                                   struct pim_error *error);
 
-/* Sum of the estimates of all phases, in cycles; without writing anything. */
+/* Sum of the estimates of all phases, in cycles, and its parts (NULL: they are not wanted); without writing
+   anything. */
 enum pim_status pim_allspark_estimate(const struct pim_allspark_plan *plan, uint64_t *cycles,
-                                      struct pim_error *error);
-
-/* The parts of that sum. */
-enum pim_status pim_allspark_estimate_parts(const struct pim_allspark_plan *plan,
-                                            uint64_t parts[PIM_ESTIMATE_PARTS], struct pim_error *error);
+                                      uint64_t parts[PIM_ESTIMATE_PARTS], struct pim_error *error);
 
 /* What of it are the phases between branches (shifted windows). The choice of partitions does not count them:
    the placement comes after it. */

@@ -92,41 +92,47 @@ void pim_emit_begin_partition(struct pim_emitter *emitter, uint32_t index)
 }
 
 void pim_emit_node(struct pim_emitter *emitter, struct pim_place place, uint32_t id, pim_emit_function *body,
-                   unsigned step, uint32_t block, uint32_t tag)
+                   const void *context, uint32_t tag)
 {
     emitter->place = place;
     pim_program_enter(emitter->program, place.unit, id);
-    body(emitter, step, block, tag);
+    body(emitter, context, tag);
     pim_program_leave(emitter->program, place.unit);
     emitter->status = emitter->program->status;
 }
 
-void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body,
-                       unsigned step, uint32_t block, uint32_t tag)
+/* Node `index` of a layer of emitter->part, group by group; false behind the last. */
+static bool place_of(const struct pim_emitter *emitter, uint32_t layer, uint32_t index,
+                     struct pim_place *place)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    uint32_t branches = pim_branches_of_layer(part, layer);
-    for (uint32_t group = 0; group < part->layout.count && group * part->slots < branches; group++)
-        for (uint32_t ring = 0; ring < part->slots * part->u; ring++)
-            for (uint32_t column = 0; column < part->v && emitter->status == PIM_OK; column++) {
-                struct pim_place place = {
-                    .group = group, .ring = ring, .row = ring % part->u, .column = column};
-                place.branch = group * part->slots + ring / part->u;
-                place.active = place.branch < branches;
-                place.unit = pim_tile_unit(emitter->plan, &part->layout.tiles[group], ring, column);
-                pim_emit_node(emitter, place, id, body, step, block, tag);
-            }
+    const uint32_t nodes = part->slots * part->u * part->v, group = index / nodes,
+                   branches = pim_branches_of_layer(part, layer);
+    if (group >= part->layout.count || group * part->slots >= branches)
+        return false;
+    *place = (struct pim_place){
+        .group = group, .ring = index % nodes / part->v, .column = index % nodes % part->v};
+    place->row = place->ring % part->u;
+    place->branch = group * part->slots + place->ring / part->u;
+    place->active = place->branch < branches;
+    place->unit = pim_tile_unit(emitter->plan, &part->layout.tiles[group], place->ring, place->column);
+    return true;
+}
+
+void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body,
+                       const void *context, uint32_t tag)
+{
+    struct pim_place place;
+    for (uint32_t i = 0; emitter->status == PIM_OK && place_of(emitter, layer, i, &place); i++)
+        pim_emit_node(emitter, place, id, body, context, tag);
 }
 
 bool pim_layer_has_unit(const struct pim_emitter *emitter, uint32_t layer, uint32_t unit)
 {
-    const struct pim_allspark_partition *part = emitter->part;
-    uint32_t branches = pim_branches_of_layer(part, layer);
-    for (uint32_t group = 0; group < part->layout.count && group * part->slots < branches; group++)
-        for (uint32_t ring = 0; ring < part->slots * part->u; ring++)
-            for (uint32_t column = 0; column < part->v; column++)
-                if (pim_tile_unit(emitter->plan, &part->layout.tiles[group], ring, column) == unit)
-                    return true;
+    struct pim_place place;
+    for (uint32_t i = 0; place_of(emitter, layer, i, &place); i++)
+        if (place.unit == unit)
+            return true;
     return false;
 }
 
@@ -169,7 +175,8 @@ static enum pim_status emit(const struct pim_allspark_plan *plan, struct pim_tra
         emitter.status = pim_program_initialize(&program, writer, units, ELEMENT_BITS, &arena, error);
     if (emitter.status == PIM_OK)
         emit_all(&emitter);
-    *cycles = emitter.estimate_cycles;
+    if (cycles)
+        *cycles = emitter.estimate_cycles;
     if (parts)
         memcpy(parts, emitter.estimate_parts, sizeof emitter.estimate_parts);
     pim_arena_terminate(&arena);
@@ -180,19 +187,11 @@ static enum pim_status emit(const struct pim_allspark_plan *plan, struct pim_tra
 enum pim_status pim_allspark_emit(const struct pim_allspark_plan *plan, struct pim_trace_writer *writer,
                                   struct pim_error *error)
 {
-    uint64_t cycles;
-    return emit(plan, writer, &cycles, NULL, error);
+    return emit(plan, writer, NULL, NULL, error);
 }
 
 enum pim_status pim_allspark_estimate(const struct pim_allspark_plan *plan, uint64_t *cycles,
-                                      struct pim_error *error)
+                                      uint64_t parts[PIM_ESTIMATE_PARTS], struct pim_error *error)
 {
-    return emit(plan, NULL, cycles, NULL, error);
-}
-
-enum pim_status pim_allspark_estimate_parts(const struct pim_allspark_plan *plan,
-                                            uint64_t parts[PIM_ESTIMATE_PARTS], struct pim_error *error)
-{
-    uint64_t cycles;
-    return emit(plan, NULL, &cycles, parts, error);
+    return emit(plan, NULL, cycles, parts, error);
 }

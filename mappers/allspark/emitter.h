@@ -96,8 +96,6 @@ struct pim_emitter {
     struct pim_pending_store store;
     unsigned weights; /* place of the weights that are multiplied: of workspace.weights */
     struct pim_prefetch prefetch;
-    const struct pim_exchange *exchange; /* of the phase, when it is one between branches */
-    const struct pim_focal_fill *fills;  /* and, of Focal, of each unit */
 };
 
 /* mappers/emit/program.h, for the unit at hand. Appends an instruction that waits for the instructions with
@@ -208,13 +206,13 @@ void pim_prefetch_go_on(struct pim_emitter *emitter);
 /* --- phases (phases.c, head.c) --- */
 
 /* Calls `body` between the marks of phase `id` for every node that takes part in a layer. */
-typedef void pim_emit_function(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag);
+typedef void pim_emit_function(struct pim_emitter *emitter, const void *context, uint32_t tag);
 void pim_for_each_node(struct pim_emitter *emitter, uint32_t layer, uint32_t id, pim_emit_function *body,
-                       unsigned step, uint32_t block, uint32_t tag);
+                       const void *context, uint32_t tag);
 
 /* The same for one node. */
 void pim_emit_node(struct pim_emitter *emitter, struct pim_place place, uint32_t id, pim_emit_function *body,
-                   unsigned step, uint32_t block, uint32_t tag);
+                   const void *context, uint32_t tag);
 /* Whether a unit takes part in a layer of emitter->part. */
 bool pim_layer_has_unit(const struct pim_emitter *emitter, uint32_t layer, uint32_t unit);
 

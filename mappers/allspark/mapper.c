@@ -207,8 +207,8 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
 static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
 {
     struct made *made = plan;
-    if (!made->estimated && (pim_allspark_estimate(&made->plan, &made->result.cycles, error) != PIM_OK ||
-                             pim_allspark_estimate_parts(&made->plan, made->result.parts, error) != PIM_OK))
+    if (!made->estimated &&
+        pim_allspark_estimate(&made->plan, &made->result.cycles, made->result.parts, error) != PIM_OK)
         return error->status;
     made->estimated = true;
     estimate->cycles = made->result.cycles;

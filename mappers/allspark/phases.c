@@ -142,8 +142,17 @@ static uint32_t image_tags(const struct pim_allspark_partition *part)
     return part->u + part->v + 1;
 }
 
-static void emit_step(struct pim_emitter *emitter, enum pim_step step, uint32_t block, uint32_t tag)
+/* A step of a block: the context of its nodes. */
+struct step_of_block {
+    enum pim_step step;
+    uint32_t block;
+};
+
+static void emit_step(struct pim_emitter *emitter, const void *context, uint32_t tag)
 {
+    const struct step_of_block *of = context;
+    const enum pim_step step = of->step;
+    const uint32_t block = of->block;
     const struct pim_allspark_partition *part = emitter->part;
     uint32_t chunks = pim_step_pieces(part, step, emitter->place.column);
     uint32_t images = tag + pim_sharing_tags(part, step);
@@ -255,11 +264,6 @@ static void estimate_step(struct pim_emitter *emitter, enum pim_step step, uint3
     phase->estimate_parts[PIM_ESTIMATE_WEIGHT_SHARING] = pim_estimate_sharing(emitter, step, block);
 }
 
-static void step_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
-{
-    emit_step(emitter, (enum pim_step)step, block, tag);
-}
-
 static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum pim_step step)
 {
     const struct pim_allspark_partition *part = emitter->part;
@@ -278,7 +282,7 @@ static void emit_phase(struct pim_emitter *emitter, uint32_t block, enum pim_ste
     uint32_t id = pim_trace_writer_phase(emitter->writer, &phase);
     uint32_t tag =
         pim_program_tags(emitter->program, pim_sharing_tags(part, step) + part->batch * image_tags(part));
-    pim_for_each_node(emitter, emitter->layer, id, step_body, step, block, tag);
+    pim_for_each_node(emitter, emitter->layer, id, emit_step, &(struct step_of_block){step, block}, tag);
 }
 
 static bool step_exists(const struct pim_allspark_partition *part, enum pim_step step, uint32_t block)

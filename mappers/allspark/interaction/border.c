@@ -222,5 +222,5 @@ void pim_emit_border(struct pim_emitter *emitter, const struct pim_exchange *exc
         return;
     char name[64];
     (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block0/position_border", emitter->stage->of + 1);
-    pim_exchange_phase(emitter, exchange, name, 0, NULL);
+    pim_exchange_phase(emitter, exchange, name, NULL, NULL);
 }

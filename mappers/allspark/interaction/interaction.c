@@ -117,7 +117,7 @@ void pim_emit_interaction(struct pim_emitter *emitter, const struct pim_interact
                                                                  : "shift";
     (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/%s", emitter->stage->of + 1, block,
                    step);
-    pim_exchange_phase(emitter, &interaction->exchange[back], name, block, NULL);
+    pim_exchange_phase(emitter, &interaction->exchange[back], name, NULL, NULL);
 }
 
 /* With a partner, in the first of the two alone. */

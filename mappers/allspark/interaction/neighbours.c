@@ -276,12 +276,11 @@ void pim_neighbours_terminate(struct pim_neighbours *neighbours)
 
 /* --- phases --- */
 
-static void neighbours_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+static void neighbours_body(struct pim_emitter *emitter, const void *context, uint32_t tag)
 {
-    const struct pim_focal_fill *fill = &emitter->fills[emitter->place.unit];
-    (void)step;
-    (void)block;
-    pim_transport_emit(emitter, &emitter->exchange->transport, tag);
+    const struct pim_neighbour_layer *layer = context;
+    const struct pim_focal_fill *fill = &layer->fills[emitter->place.unit];
+    pim_transport_emit(emitter, &layer->exchange.transport, tag);
     if (fill->bytes == 0)
         return;
     for (uint32_t image = 0; image < emitter->plan->batch; image++) {
@@ -300,8 +299,7 @@ void pim_emit_neighbours(struct pim_emitter *emitter, const struct pim_neighbour
     (void)snprintf(name, sizeof name, "stage%" PRIu32 "/block%" PRIu32 "/layer%" PRIu32 "/neighbours",
                    emitter->stage->of + 1, emitter->stage->first_block + block * emitter->stage->block_step,
                    index);
-    emitter->fills = layer->fills;
-    pim_exchange_phase(emitter, &layer->exchange, name, block, neighbours_body);
+    pim_exchange_phase(emitter, &layer->exchange, name, neighbours_body, layer);
 }
 
 void pim_estimate_neighbours(struct pim_emitter *emitter, const struct pim_neighbours *neighbours)

@@ -101,25 +101,29 @@ static struct pim_product pooling(const struct pim_emitter *emitter, uint32_t bl
                                 .operation = PIM_VECTOR_COPY};
 }
 
+/* What row `row` gives to the last row. */
+static struct pim_transport_message sums_of(const struct pim_emitter *emitter, uint32_t row)
+{
+    uint32_t column = emitter->place.column, top = emitter->place.ring - emitter->place.row;
+    uint64_t q = pim_stage_channels(emitter->part, column), at = emitter->workspace.pool_parts + row * q;
+    return (struct pim_transport_message){.from_unit = pim_place_unit(emitter, top + row, column),
+                                          .to_unit =
+                                              pim_place_unit(emitter, top + emitter->part->u - 1, column),
+                                          .tag = row,
+                                          .from = at,
+                                          .to = at,
+                                          .bytes = q};
+}
+
 /* The last row collects and adds. */
 static void add_rows(struct pim_emitter *emitter, uint32_t tag)
 {
     const struct pim_allspark_partition *part = emitter->part;
-    uint32_t row = emitter->place.row, last = part->u - 1, top = emitter->place.ring - row;
+    const uint32_t row = emitter->place.row;
     uint64_t q = pim_stage_channels(part, emitter->place.column), parts = emitter->workspace.pool_parts;
     pim_emit_join(emitter);
-    for (uint32_t other = 0; other < last; other++) {
-        const struct pim_transport_message sums = {
-            .from_unit = pim_place_unit(emitter, top + other, emitter->place.column),
-            .to_unit = pim_place_unit(emitter, top + last, emitter->place.column),
-            .tag = other,
-            .from = parts + other * q,
-            .to = parts + other * q,
-            .bytes = q};
-        if (row == last || row == other)
-            pim_transport_emit_message(emitter, &sums, tag);
-    }
-    if (row != last)
+    pim_transport_emit_plain(emitter, part->u - 1, sums_of, tag);
+    if (row + 1 != part->u)
         return;
     pim_emit_join(emitter);
     uint64_t loaded =
@@ -151,9 +155,7 @@ void pim_estimate_pool(struct pim_emitter *emitter, uint32_t block, struct pim_t
     parts[PIM_ESTIMATE_MEMORY] += estimate.total - estimate.compute;
     if (part->u == 1)
         return;
-    /* The last row takes one message after another. */
-    parts[PIM_ESTIMATE_TRANSFER] +=
-        (part->u - 2) * (q / hardware->flit_bytes + 1) + pim_estimate_ring(hardware, q, 2);
+    parts[PIM_ESTIMATE_TRANSFER] += pim_transport_collect(hardware, q, part->u - 1);
     parts[PIM_ESTIMATE_VECTOR] += pim_estimate_vector(hardware, q, part->u, 1);
     parts[PIM_ESTIMATE_MEMORY] += 2 * pim_estimate_access(hardware) +
                                   pim_estimate_stream(hardware, part->u * q, false) +

@@ -39,10 +39,11 @@ static void sum_tokens(struct pim_emitter *emitter, uint64_t address)
     pim_emit_join(emitter);
 }
 
-/* The sums of node `from` of a column, over all branches, go behind those of the ones before it on the first
-   row of the first branch. */
-static struct pim_transport_message sums_of(const struct pim_emitter *emitter, uint32_t from)
+/* The sums of node `index` + 1 of a column, over all branches, go behind those of the ones before it on the
+   first row of the first branch. */
+static struct pim_transport_message sums_of(const struct pim_emitter *emitter, uint32_t index)
 {
+    const uint32_t from = index + 1;
     const struct pim_allspark_partition *part = emitter->part;
     const struct pim_allspark_tile *tiles = part->layout.tiles;
     uint32_t column = emitter->place.column, branch = from / part->u,
@@ -60,11 +61,7 @@ static struct pim_transport_message sums_of(const struct pim_emitter *emitter, u
 /* The first row of the first branch receives the sums of all nodes of its column, the others send them. */
 static void collect_column(struct pim_emitter *emitter, uint32_t mine, uint32_t tag)
 {
-    uint32_t parts = (uint32_t)pim_pooled_parts(emitter->part);
-    for (uint32_t from = mine ? mine : 1; from < (mine ? mine + 1 : parts); from++) {
-        const struct pim_transport_message sums = sums_of(emitter, from);
-        pim_transport_emit_message(emitter, &sums, tag);
-    }
+    pim_transport_emit_plain(emitter, (uint32_t)pim_pooled_parts(emitter->part) - 1, sums_of, tag);
     if (mine == 0)
         pim_emit_join(emitter);
 }
@@ -96,10 +93,9 @@ static uint64_t append_others(struct pim_emitter *emitter)
 }
 
 /* The first partition: the sums become the one token that is classified. */
-static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+static void pool_body(struct pim_emitter *emitter, const void *context, uint32_t tag)
 {
-    (void)step;
-    (void)block;
+    (void)context;
     const struct pim_place *place = &emitter->place;
     if (!place->active)
         return;
@@ -115,34 +111,23 @@ static void pool_body(struct pim_emitter *emitter, unsigned step, uint32_t block
 
 /* --- the sums of another partition --- */
 
-/* What column `column` of the partition has of the channels of column `target` of the first. */
-static struct pim_transport_message piece_of(const struct pim_emitter *emitter, uint32_t column,
-                                             uint32_t target)
+/* What column `column` of the partition has of the channels of column `target` of the first, number
+   column * v + target. */
+static struct pim_transport_message piece_of(const struct pim_emitter *emitter, uint32_t index)
 {
     const struct pim_allspark_partition *part = emitter->part, *first = &emitter->stage->partition[0];
+    const uint32_t column = index / first->v, target = index % first->v;
     const struct pim_range common =
         pim_common_range(pim_stage_channel_range(part, column), pim_stage_channel_range(first, target));
     return (struct pim_transport_message){
         .from_unit = pim_tile_unit(emitter->plan, &part->layout.tiles[0], 0, column),
         .to_unit = pim_tile_unit(emitter->plan, &first->layout.tiles[0], 0, target),
-        .tag = column * first->v + target,
+        .tag = index,
         .from = emitter->workspace.sums +
                 PIM_SUM_BYTES * (common.first - pim_stage_channels_before(part, column)),
         .to = emitter->workspace.collected +
               PIM_SUM_BYTES * (common.first - pim_stage_channels_before(first, target)),
         .bytes = PIM_SUM_BYTES * (common.end - common.first)};
-}
-
-/* All pieces that this unit receives, or that it sends, or copies to itself. */
-static void move_pieces(struct pim_emitter *emitter, bool receives, uint32_t tag)
-{
-    for (uint32_t column = 0; column < emitter->part->v; column++)
-        for (uint32_t target = 0; target < emitter->stage->partition[0].v; target++) {
-            const struct pim_transport_message piece = piece_of(emitter, column, target);
-            bool copies = piece.from_unit == piece.to_unit;
-            if (emitter->place.unit == (receives ? piece.to_unit : piece.from_unit) && !(receives && copies))
-                pim_transport_emit_message(emitter, &piece, tag);
-        }
 }
 
 /* Tags of the messages for one image. */
@@ -166,15 +151,12 @@ static void sum_image(struct pim_emitter *emitter, uint32_t tag)
         average(emitter, parts, emitter->workspace.sums, PIM_SUM_BYTES);
         pim_emit_join(emitter);
     }
-    move_pieces(emitter, true, tag + parts);
-    if (works && mine == 0)
-        move_pieces(emitter, false, tag + parts);
+    pim_transport_emit_plain(emitter, part->v * emitter->stage->partition[0].v, piece_of, tag + parts);
 }
 
-static void sums_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+static void sums_body(struct pim_emitter *emitter, const void *context, uint32_t tag)
 {
-    (void)step;
-    (void)block;
+    (void)context;
     for (uint32_t image = 0; image < emitter->part->batch; image++) {
         pim_emit_image(emitter, image);
         sum_image(emitter, tag + image * sums_tags(emitter));
@@ -219,10 +201,9 @@ static void classify(struct pim_emitter *emitter, uint32_t tag)
     pim_emit_flush(emitter);
 }
 
-static void head_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+static void head_body(struct pim_emitter *emitter, const void *context, uint32_t tag)
 {
-    (void)step;
-    (void)block;
+    (void)context;
     for (uint32_t image = 0; image < emitter->part->batch; image++)
         if (emitter->place.group == 0 && emitter->place.ring == 0) {
             pim_emit_image(emitter, image);
@@ -253,10 +234,8 @@ static void estimate_pool_once(const struct pim_estimate_hardware *hardware,
     estimate[PIM_ESTIMATE_VECTOR] += pim_estimate_vector(hardware, q, parts, 1);
     estimate[PIM_ESTIMATE_MEMORY] +=
         4 * pim_estimate_access(hardware) + 2 * pim_estimate_stream(hardware, parts * sums, true);
-    /* The collecting node takes one message after another. */
-    uint64_t message = sums / hardware->flit_bytes + 1;
     if (parts > 1)
-        estimate[PIM_ESTIMATE_TRANSFER] += (parts - 1) * message + pim_estimate_ring(hardware, sums, 2);
+        estimate[PIM_ESTIMATE_TRANSFER] += pim_transport_collect(hardware, sums, parts);
     if (first)
         return;
     estimate[PIM_ESTIMATE_TRANSFER] += pim_estimate_ring(hardware, sums, 2);
@@ -319,7 +298,7 @@ static void collect_elsewhere(struct pim_emitter *emitter, uint32_t id, uint32_t
         uint32_t unit = pim_tile_unit(emitter->plan, &first->layout.tiles[0], 0, target);
         if (!pim_layer_has_unit(emitter, 0, unit))
             pim_emit_node(emitter, (struct pim_place){.unit = unit, .branch = part->branches}, id, sums_body,
-                          0, 0, tag);
+                          NULL, tag);
     }
 }
 
@@ -341,7 +320,7 @@ static void emit_pool(struct pim_emitter *emitter, uint32_t index)
         return;
     uint32_t id = pim_trace_writer_phase(emitter->writer, &phase);
     uint32_t tag = pim_program_tags(emitter->program, part->batch * sums_tags(emitter));
-    pim_for_each_node(emitter, 0, id, index == 0 ? pool_body : sums_body, 0, 0, tag);
+    pim_for_each_node(emitter, 0, id, index == 0 ? pool_body : sums_body, NULL, tag);
     if (index > 0)
         collect_elsewhere(emitter, id, tag);
 }
@@ -363,5 +342,5 @@ void pim_emit_head(struct pim_emitter *emitter)
     if (!emitter->writer)
         return;
     uint32_t tag = pim_program_tags(emitter->program, emitter->part->batch * emitter->part->v);
-    pim_for_each_node(emitter, 0, pim_trace_writer_phase(emitter->writer, &phase), head_body, 0, 0, tag);
+    pim_for_each_node(emitter, 0, pim_trace_writer_phase(emitter->writer, &phase), head_body, NULL, tag);
 }

@@ -81,15 +81,14 @@ void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exc
     }
 }
 
-static void exchange_body(struct pim_emitter *emitter, unsigned step, uint32_t block, uint32_t tag)
+static void exchange_body(struct pim_emitter *emitter, const void *context, uint32_t tag)
 {
-    (void)step;
-    (void)block;
-    pim_transport_emit(emitter, &emitter->exchange->transport, tag);
+    const struct pim_exchange *exchange = context;
+    pim_transport_emit(emitter, &exchange->transport, tag);
 }
 
 void pim_exchange_phase(struct pim_emitter *emitter, const struct pim_exchange *exchange, const char *name,
-                        uint32_t block, pim_emit_function *body)
+                        pim_emit_function *body, const void *context)
 {
     struct pim_trace_phase phase = {.name = name};
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
@@ -99,9 +98,8 @@ void pim_exchange_phase(struct pim_emitter *emitter, const struct pim_exchange *
         return;
     uint32_t id = pim_trace_writer_phase(emitter->writer, &phase),
              tag = pim_program_tags(emitter->program, exchange->transport.tags);
-    emitter->exchange = exchange;
     for (uint32_t unit = 0; unit < exchange->units && emitter->status == PIM_OK; unit++)
         if (pim_transport_has_unit(&exchange->transport, unit))
-            pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, body ? body : exchange_body, 0,
-                          block, tag);
+            pim_emit_node(emitter, (struct pim_place){.unit = unit}, id, body ? body : exchange_body,
+                          body ? context : exchange, tag);
 }

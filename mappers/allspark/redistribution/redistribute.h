@@ -30,9 +30,9 @@ bool pim_exchange_estimate_from(const struct pim_estimate_hardware *hardware, st
 void pim_exchange_add_estimate(struct pim_emitter *emitter, const struct pim_exchange *exchange,
                                uint64_t times);
 
-/* A phase of that name in which units exchange, with its estimate; `body`: what a unit does instead of the
-   program alone, or NULL. */
+/* A phase of that name in which units exchange, with its estimate. `body`, with its context: what a unit does
+   instead of the program alone, or NULL. */
 void pim_exchange_phase(struct pim_emitter *emitter, const struct pim_exchange *exchange, const char *name,
-                        uint32_t block, pim_emit_function *body);
+                        pim_emit_function *body, const void *context);
 
 #endif

@@ -24,11 +24,11 @@ static uint64_t overlap_bytes(const struct pim_allspark_partition *part, uint32_
     return q * (tokens.end - tokens.first);
 }
 
-/* What goes from row `has` to row `needs`: from where its tokens are to where its keys are made. */
-static struct pim_transport_message message_of(const struct pim_emitter *emitter, uint32_t has,
-                                               uint32_t needs)
+/* What goes from row index / u to row index % u: from where its tokens are to where its keys are made. */
+static struct pim_transport_message message_of(const struct pim_emitter *emitter, uint32_t index)
 {
     const struct pim_allspark_partition *part = emitter->part;
+    const uint32_t has = index / part->u, needs = index % part->u;
     uint32_t column = emitter->place.column, top = emitter->place.ring - emitter->place.row;
     uint64_t q = pim_stage_channels(part, column), made = pim_stage_made(part, needs);
     const struct pim_range common = overlap(part, has, needs);
@@ -51,16 +51,7 @@ static struct pim_transport_message message_of(const struct pim_emitter *emitter
  */
 void pim_exchange_tokens(struct pim_emitter *emitter, uint32_t tag)
 {
-    const uint32_t row = emitter->place.row, rows = emitter->part->u;
-    for (uint32_t other = 0; other < rows; other++) { /* all that comes */
-        const struct pim_transport_message message = message_of(emitter, other, row);
-        if (other != row)
-            pim_transport_emit_message(emitter, &message, tag);
-    }
-    for (uint32_t other = 0; other < rows; other++) { /* then all that it gives */
-        const struct pim_transport_message message = message_of(emitter, row, other);
-        pim_transport_emit_message(emitter, &message, tag);
-    }
+    pim_transport_emit_plain(emitter, emitter->part->u * emitter->part->u, message_of, tag);
     pim_emit_join(emitter);
 }
 

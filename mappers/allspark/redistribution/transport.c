@@ -184,13 +184,14 @@ static void emit_copies(struct pim_emitter *emitter, const struct pim_transport 
     pim_emit_flush(emitter);
 }
 
-void pim_transport_emit_message(struct pim_emitter *emitter, const struct pim_transport_message *message,
-                                uint32_t tag)
+/* What the unit at hand has of a message: it sends it, receives it, or copies what it has for itself. */
+static void emit_message(struct pim_emitter *emitter, const struct pim_transport_message *message,
+                         uint32_t tag)
 {
     bool sends = message->from_unit == emitter->place.unit;
-    if (message->bytes > 0 && message->from_unit == message->to_unit)
+    if (message->from_unit == message->to_unit)
         (void)pim_emit_copy(emitter, message->from, message->to, message->bytes);
-    else if (message->bytes > 0)
+    else
         (void)pim_emit_message(emitter,
                                (struct pim_message_end){.sends = sends,
                                                         .kind = message->kind,
@@ -199,6 +200,20 @@ void pim_transport_emit_message(struct pim_emitter *emitter, const struct pim_tr
                                                         .address = sends ? message->from : message->to,
                                                         .bytes = message->bytes},
                                PIM_NOTHING);
+}
+
+void pim_transport_emit_plain(struct pim_emitter *emitter, uint32_t count, pim_message_function *message_of,
+                              uint32_t tag)
+{
+    const uint32_t unit = emitter->place.unit;
+    for (unsigned gives = 0; gives < 2; gives++)
+        for (uint32_t i = 0; i < count; i++) {
+            const struct pim_transport_message message = message_of(emitter, i);
+            const bool own =
+                gives ? message.from_unit == unit : message.to_unit == unit && message.from_unit != unit;
+            if (own && message.bytes > 0)
+                emit_message(emitter, &message, tag);
+        }
 }
 
 bool pim_transport_has_unit(const struct pim_transport *transport, uint32_t unit)
@@ -217,13 +232,18 @@ void pim_transport_emit(struct pim_emitter *emitter, const struct pim_transport 
              goes_on = copy[list + 1] < copy[end] || message[list + 1] < message[end];
         emit_copies(emitter, transport, copy[list], copy[list + 1]);
         for (uint32_t i = message[list]; i < message[list + 1]; i++)
-            pim_transport_emit_message(emitter, &transport->messages[transport->of_unit[i]], tag);
+            emit_message(emitter, &transport->messages[transport->of_unit[i]], tag);
         if (transport->joins_always ? list + 1 < end : works && goes_on)
             pim_emit_join(emitter);
     }
 }
 
 /* --- estimate --- */
+
+uint64_t pim_transport_collect(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t count)
+{
+    return (count - 1) * (bytes / hardware->flit_bytes + 1) + pim_estimate_ring(hardware, bytes, 2);
+}
 
 uint64_t pim_transport_copies(const struct pim_estimate_hardware *hardware,
                               const struct pim_transport *transport, uint32_t unit, uint32_t step)

@@ -61,10 +61,17 @@ void pim_transport_terminate(struct pim_transport *transport);
 bool pim_transport_has_unit(const struct pim_transport *transport, uint32_t unit);
 void pim_transport_emit(struct pim_emitter *emitter, const struct pim_transport *transport, uint32_t tag);
 
-/* What the unit at hand has of a message: it sends it, receives it, or copies what it has for itself; nothing
-   of an empty one. All of a program where nothing needs packing (reduction.c, head.c, focal.c). */
-void pim_transport_emit_message(struct pim_emitter *emitter, const struct pim_transport_message *message,
-                                uint32_t tag);
+/*
+ * A program of one step where nothing needs packing (reduction.c, head.c, focal.c): message i of `count` is
+ * message_of(i). The unit at hand takes all that it receives, then all that it sends, or copies for itself,
+ * in their order; nothing of an empty one.
+ */
+typedef struct pim_transport_message pim_message_function(const struct pim_emitter *emitter, uint32_t index);
+void pim_transport_emit_plain(struct pim_emitter *emitter, uint32_t count, pim_message_function *message_of,
+                              uint32_t tag);
+
+/* What `count` messages of as many bytes to the same unit take, one after another. */
+uint64_t pim_transport_collect(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t count);
 
 /* Loads and stores of the copies of a unit in a step, in cycles. */
 uint64_t pim_transport_copies(const struct pim_estimate_hardware *hardware,

@@ -286,7 +286,7 @@ uint64_t cycles_of(const struct pim_allspark_plan *plan)
 {
     uint64_t cycles, between;
     struct pim_error error = {0};
-    ck_assert_msg(pim_allspark_estimate(plan, &cycles, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_allspark_estimate(plan, &cycles, NULL, &error) == PIM_OK, "%s", error.text);
     ck_assert_msg(pim_allspark_estimate_interaction(plan, &between, &error) == PIM_OK, "%s", error.text);
     ck_assert_uint_lt(between, cycles);
     return cycles - between;

@@ -441,7 +441,7 @@ static void check_volumes(const struct scenario *scenario)
     for (uint32_t i = 0; i < transformer->blocks; i++)
         shifted += transformer->block[i].shifted;
     ck_assert_uint_eq(shifts, 2 * shifted);
-    ck_assert(pim_allspark_estimate(&scenario->plan, &cycles, &error) == PIM_OK);
+    ck_assert(pim_allspark_estimate(&scenario->plan, &cycles, NULL, &error) == PIM_OK);
     ck_assert_uint_eq(cycles, sum);
     if (ledger.send_count > 0)
         qsort(ledger.sends, ledger.send_count, sizeof *ledger.sends, compare_messages);
