@@ -134,7 +134,6 @@ enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error
     mesh->credit_patterns = pim_noc_allocate(nodes * NOC_PORTS, sizeof *mesh->credit_patterns, &failed);
     mesh->terminal_patterns = pim_noc_allocate(nodes, sizeof *mesh->terminal_patterns, &failed);
     mesh->rhythms = pim_noc_allocate(nodes, sizeof *mesh->rhythms, &failed);
-    mesh->snapshots = pim_noc_allocate(rows * 2, sizeof *mesh->snapshots, &failed);
     mesh->terminal_snapshots = pim_noc_allocate(nodes * mesh->vcs, sizeof *mesh->terminal_snapshots, &failed);
     pim_noc_wheel_create(&mesh->router_wheel, mesh->nodes, &failed);
     pim_noc_wheel_create(&mesh->terminal_wheel, mesh->nodes, &failed);
@@ -165,7 +164,6 @@ void pim_noc_mesh_destroy(struct noc_mesh *mesh)
     free(mesh->credit_patterns);
     free(mesh->terminal_patterns);
     free(mesh->rhythms);
-    free(mesh->snapshots);
     free(mesh->terminal_snapshots);
     pim_noc_wheel_destroy(&mesh->router_wheel);
     pim_noc_wheel_destroy(&mesh->terminal_wheel);

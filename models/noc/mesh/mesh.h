@@ -331,7 +331,6 @@ struct noc_mesh {
     struct pim_noc_spoke next_routers, next_terminals, terminal_credited;
 
     struct noc_rhythm *rhythms;   /* [node] */
-    uint16_t *snapshots;          /* [node][row][2]: count and credits */
     uint16_t *terminal_snapshots; /* [node][vc]: credits */
     struct pim_noc_wheel router_wheel, terminal_wheel;
 

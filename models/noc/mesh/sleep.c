@@ -86,19 +86,66 @@ void pim_noc_router_account(struct noc_mesh *mesh, uint32_t node, uint64_t cycle
     }
 }
 
+/* What each row gains in a period, modulo 2^16: flits in its buffer, credits of the output. */
+struct gains {
+    uint16_t flits[NOC_ROWS_LIMIT], credits[NOC_ROWS_LIMIT];
+};
+
+/* What a pattern brings to the rows of its port in a period of the router. Its entries are flits (`flits`),
+ * or sets of virtual channels. */
+static void gain_pattern(const struct noc_pattern *pattern, unsigned period, bool flits, uint16_t *port)
+{
+    for (unsigned i = 0; i < pattern->period; i++) {
+        uint32_t entry = pattern->entries[i];
+        uint32_t set = flits ? (uint32_t)(entry != 0) << (entry >> 8) : entry;
+        for (; set; set &= set - 1)
+            port[pim_lowest_bit(set)] += (uint16_t)(period / pattern->period);
+    }
+}
+
+/* What the channels bring and what the grants of the last `period` cycles take. */
+static void gains_of(const struct noc_mesh *mesh, uint32_t node, unsigned period, struct gains *gains)
+{
+    const struct noc_router *router = pim_noc_router(mesh, node);
+    const struct noc_rhythm *rhythm = &mesh->rhythms[node];
+    const struct noc_input *inputs = pim_noc_inputs(mesh, router);
+    const struct noc_activity *carries = &router->carries;
+    memset(gains->flits, 0, pim_noc_rows(mesh) * sizeof *gains->flits);
+    memset(gains->credits, 0, pim_noc_rows(mesh) * sizeof *gains->credits);
+    for (unsigned port = 0; port < NOC_PORTS; port++) {
+        unsigned first = port << mesh->shift;
+        size_t channel = (size_t)node * NOC_PORTS + port;
+        if (carries->flit_streams >> port & 1)
+            gains->flits[first + router->flit_vc[port]] += (uint16_t)period;
+        if (carries->flit_repeats >> port & 1)
+            gain_pattern(&mesh->flit_patterns[channel], period, true, &gains->flits[first]);
+        uint32_t set = carries->credit_streams >> port & 1 ? router->credit_in[port] : 0;
+        for (; set; set &= set - 1)
+            gains->credits[first + pim_lowest_bit(set)] += (uint16_t)period;
+        if (carries->credit_repeats >> port & 1)
+            gain_pattern(&mesh->credit_patterns[channel], period, false, &gains->credits[first]);
+    }
+    for (unsigned i = 0; i < period; i++)
+        for (uint64_t grants = rhythm->grants[(rhythm->last - i) % NOC_HISTORY]; grants; grants >>= 8) {
+            unsigned row = grant_row(grants);
+            gains->flits[row]--;
+            gains->credits[inputs[row].output]--;
+        }
+}
+
 /* `periods` times the last `period` cycles: counters go on as they did in it.
  */
 static void account_periods(struct noc_mesh *mesh, uint32_t node, uint64_t periods)
 {
     struct noc_router *router = pim_noc_router(mesh, node);
     const struct noc_rhythm *rhythm = &mesh->rhythms[node];
-    size_t count = pim_noc_rows(mesh);
     struct noc_input *inputs = pim_noc_inputs(mesh, router);
-    const uint16_t *gains = &mesh->snapshots[node * count * 2];
-    for (size_t i = 0; i < count; i++) {
-        inputs[i].count = (uint16_t)(inputs[i].count + gains[2 * i] * (uint32_t)periods);
-        uint16_t *credits = &router->outputs[i].credits;
-        *credits = (uint16_t)(*credits + gains[2 * i + 1] * (uint32_t)periods);
+    struct gains gains;
+    gains_of(mesh, node, router->period, &gains);
+    for (size_t row = 0; row < pim_noc_rows(mesh); row++) {
+        inputs[row].count = (uint16_t)(inputs[row].count + gains.flits[row] * (uint32_t)periods);
+        uint16_t *credits = &router->outputs[row].credits;
+        *credits = (uint16_t)(*credits + gains.credits[row] * (uint32_t)periods);
     }
     for (unsigned i = 0; i < router->period; i++) {
         uint64_t slot = (rhythm->last - i) % NOC_HISTORY;
@@ -226,7 +273,7 @@ static unsigned find_period(const struct noc_site *site, const struct noc_rhythm
     return 0;
 }
 
-static void take_snapshot(const struct noc_site *site, struct noc_rhythm *rhythm, uint16_t *counters)
+static void take_snapshot(const struct noc_site *site, struct noc_rhythm *rhythm)
 {
     const struct noc_router *router = site->router;
     rhythm->snapshot_cycle = site->cycle;
@@ -235,11 +282,6 @@ static void take_snapshot(const struct noc_site *site, struct noc_rhythm *rhythm
         rhythm->nonfull[word] = router->sets[word].nonfull;
     }
     rhythm->arbiter = router->arbiter;
-    const struct noc_input *inputs = pim_noc_inputs(site->mesh, router);
-    for (size_t row = 0; row < pim_noc_rows(site->mesh); row++) {
-        counters[2 * row] = inputs[row].count;
-        counters[2 * row + 1] = router->outputs[row].credits;
-    }
 }
 
 static bool same_sets(const struct noc_site *site, const struct noc_rhythm *rhythm)
@@ -253,42 +295,34 @@ static bool same_sets(const struct noc_site *site, const struct noc_rhythm *rhyt
 }
 
 /*
- * How many further periods a counter that went from `then` to `now` in the last
+ * How many further periods a counter that gained `gain` (modulo 2^16) and so came to `now` in the last
  * one is never 0, as it never was in that one; without limit when it did not
  * drift. It moves by at most one a cycle, so between values a and b at the ends
  * of a period it is at least (a + b - period) / 2.
  */
-static uint64_t drift_limit(uint64_t then, uint64_t now, unsigned period)
+static uint64_t drift_limit(uint16_t gain, uint64_t now, unsigned period)
 {
-    if (then == now)
+    if (gain == 0)
         return UINT64_MAX;
+    uint64_t then = (uint16_t)(now - gain);
     if (then < now)
         return then + now > period ? UINT64_MAX : 0;
     return 2 * now > period ? ((2 * now - period - 1) / (then - now) + 1) / 2 : 0;
 }
 
-static uint64_t counters_limit(const struct noc_site *site, const uint16_t *counters, unsigned period)
+static uint64_t counters_limit(const struct noc_site *site, unsigned period)
 {
     const struct noc_input *inputs = pim_noc_inputs(site->mesh, site->router);
+    struct gains gains;
+    gains_of(site->mesh, site->node, period, &gains);
     uint64_t periods = UINT64_MAX;
-    for (size_t i = 0; i < pim_noc_rows(site->mesh) && periods > 0; i++) {
-        uint64_t flits = drift_limit(counters[2 * i], inputs[i].count, period);
-        uint64_t credits = drift_limit(counters[2 * i + 1], site->router->outputs[i].credits, period);
+    for (size_t row = 0; row < pim_noc_rows(site->mesh) && periods > 0; row++) {
+        uint64_t flits = drift_limit(gains.flits[row], inputs[row].count, period);
+        uint64_t credits = drift_limit(gains.credits[row], site->router->outputs[row].credits, period);
         periods = flits < periods ? flits : periods;
         periods = credits < periods ? credits : periods;
     }
     return periods;
-}
-
-/* Turns the snapshot into what each counter gains in a period (modulo 2^16). */
-static void keep_gains(const struct noc_site *site, struct noc_rhythm *rhythm, uint16_t *counters)
-{
-    const struct noc_input *inputs = pim_noc_inputs(site->mesh, site->router);
-    rhythm->snapshot_cycle = NOC_NO_SNAPSHOT;
-    for (size_t i = 0; i < pim_noc_rows(site->mesh); i++) {
-        counters[2 * i] = (uint16_t)(inputs[i].count - counters[2 * i]);
-        counters[2 * i + 1] = (uint16_t)(site->router->outputs[i].credits - counters[2 * i + 1]);
-    }
 }
 
 /* Whether the period of every pattern on the router's channels divides
@@ -349,26 +383,25 @@ static void plan_period(const struct noc_site *site, struct noc_rhythm *rhythm, 
     }
     if (!patterns)
         return;
-    uint16_t *counters = &site->mesh->snapshots[site->node * pim_noc_rows(site->mesh) * 2];
     uint64_t steps = site->cycle - rhythm->snapshot_cycle;
     if (steps > NOC_PERIOD_LIMIT || rhythm->snapshot_cycle + 1 < router->clean_since) {
-        take_snapshot(site, rhythm, counters);
+        take_snapshot(site, rhythm);
         return;
     }
     assert(router->calm_since <= rhythm->snapshot_cycle + 1);
     unsigned period = (unsigned)steps;
     if (patterns_divide(site, period) && same_sets(site, rhythm)) {
-        uint64_t tails = tails_limit(site, rhythm, period), drift = counters_limit(site, counters, period);
+        uint64_t tails = tails_limit(site, rhythm, period), drift = counters_limit(site, period);
         uint64_t periods = tails < drift ? tails : drift;
         if (periods > 0) {
-            keep_gains(site, rhythm, counters);
+            rhythm->snapshot_cycle = NOC_NO_SNAPSHOT;
             router->planned = periods == UINT64_MAX ? periods : site->cycle + 1 + periods * period;
             router->period = (uint8_t)period;
             return;
         }
     }
     if (period == NOC_PERIOD_LIMIT)
-        take_snapshot(site, rhythm, counters);
+        take_snapshot(site, rhythm);
 }
 
 static bool busy(const struct noc_site *site)
