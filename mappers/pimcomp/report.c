@@ -179,12 +179,9 @@ static bool ended_early(const struct pim_core_plan *plan)
     return plan->searched && (plan->search.end == PIM_SEARCH_TIME || plan->search.end == PIM_SEARCH_STOPPED);
 }
 
-void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
+static void print_heading(const struct pim_core_plan *plan, FILE *file)
 {
     const struct pim_core_architecture *a = &plan->architecture;
-    const struct pim_core_schedule_report *report = &plan->report;
-    const struct pim_core_counts *counts = &report->counts;
-    uint64_t used = pim_core_layout_arrays(&plan->mapping);
     fprintf(file,
             "%s on %" PRIu32 " x %" PRIu32 " cores of %" PRIu32 " arrays of %" PRIu32 "x%" PRIu32
             " weights, mode %s, ",
@@ -195,8 +192,11 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
         fprintf(file, "layout %s: %s\n", plan->method, plan->taken);
     else
         fprintf(file, "baseline %s\n", plan->baseline);
-    print_layers(plan, file);
-    print_segments(plan, file);
+}
+
+static void print_arrays(const struct pim_core_plan *plan, FILE *file)
+{
+    const uint64_t used = pim_core_layout_arrays(&plan->mapping);
     if (plan->segments.count > 0)
         fprintf(file,
                 "segments: %" PRIu32 ", a batch of %" PRIu64 "; one replica of each layer takes %" PRIu64
@@ -206,8 +206,14 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
         fprintf(file,
                 "arrays: %" PRIu64 " of %" PRIu64 " (%.1f %%) in %" PRIu32 " of %" PRIu32
                 " cores; one replica of each layer takes %" PRIu64 "\n",
-                used, arrays_of_all(plan), percent(used, arrays_of_all(plan)), cores_used(plan), a->cores,
-                plan->partition.arrays);
+                used, arrays_of_all(plan), percent(used, arrays_of_all(plan)), cores_used(plan),
+                plan->architecture.cores, plan->partition.arrays);
+}
+
+static void print_program(const struct pim_core_plan *plan, FILE *file)
+{
+    const struct pim_core_schedule_report *report = &plan->report;
+    const struct pim_core_counts *counts = &report->counts;
     fprintf(file,
             "program: %" PRIu64 " instructions, %" PRIu64 " MVMs, %" PRIu64 " messages of %" PRIu64
             " bytes; %" PRIu64 " bytes loaded, %" PRIu64 " stored\n",
@@ -221,8 +227,11 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
     fprintf(file,
             "memory: at most %" PRIu64 " of %" PRIu64 " bytes of a local memory, %" PRIu64
             " bytes of the global memory\n",
-            peak_local(plan), a->local_memory_bytes, plan->map.bytes);
-    fprintf(file, "estimate: %" PRIu64 " cycles\n", plan->estimate_cycles);
+            peak_local(plan), plan->architecture.local_memory_bytes, plan->map.bytes);
+}
+
+static void print_search(const struct pim_core_plan *plan, FILE *file)
+{
     if (plan->searched)
         fprintf(file,
                 "search: %" PRIu32 " generations, %" PRIu64 " layouts evaluated; estimate from %" PRIu64
@@ -236,6 +245,17 @@ void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
         print_profile(&plan->profile, file);
     if (plan->ranking.most)
         print_ranking(&plan->ranking, file);
+}
+
+void pim_core_plan_print(const struct pim_core_plan *plan, FILE *file)
+{
+    print_heading(plan, file);
+    print_layers(plan, file);
+    print_segments(plan, file);
+    print_arrays(plan, file);
+    print_program(plan, file);
+    fprintf(file, "estimate: %" PRIu64 " cycles\n", plan->estimate_cycles);
+    print_search(plan, file);
     if (plan->checked)
         fprintf(file,
                 "values: %" PRIu64 " elements of %" PRIu32

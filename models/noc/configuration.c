@@ -165,6 +165,12 @@ static enum pim_status check_ranges(const struct pim_noc_configuration *configur
         if (ranges[i].value < ranges[i].minimum || ranges[i].value > ranges[i].maximum)
             return pim_fail(error, PIM_BAD_INPUT, "noc.%s is %u: allowed are %u to %u", ranges[i].name,
                             ranges[i].value, ranges[i].minimum, ranges[i].maximum);
+    return PIM_OK;
+}
+
+static enum pim_status check_choices(const struct pim_noc_configuration *configuration,
+                                     struct pim_error *error)
+{
     const struct {
         const char *name, *allowed;
         unsigned value, choices;
@@ -272,7 +278,8 @@ static enum pim_status check_arbiters(const struct pim_noc_configuration *config
 enum pim_status pim_noc_configuration_check_fields(const struct pim_noc_configuration *configuration,
                                                    struct pim_error *error)
 {
-    if (check_ranges(configuration, error) != PIM_OK || check_classes(configuration, error) != PIM_OK)
+    if (check_ranges(configuration, error) != PIM_OK || check_choices(configuration, error) != PIM_OK ||
+        check_classes(configuration, error) != PIM_OK)
         return error->status;
     if (configuration->virtual_channels % configuration->input_speedup != 0)
         return pim_fail(error, PIM_BAD_INPUT,

@@ -93,6 +93,8 @@ static error_t handle(int key, char *text, struct argp_state *state)
     if (key == ARGP_KEY_ARG) {
         if (state->arg_num >= usage->most)
             argp_error(state, "unexpected argument: %s", text);
+        else if (text[0] == '\0')
+            argp_error(state, "an argument is empty: %s is expected", usage->arguments);
         else if (!text_list_add(parsing->files, text))
             return ENOMEM;
         return 0;

@@ -413,6 +413,15 @@ static bool is_open(const struct pim_dram_check *check, const struct checked_cha
     return false;
 }
 
+static void refresh_rank(struct pim_dram_check *check, struct checked_rank *rank,
+                         const struct pim_dram_logged *command)
+{
+    if (rank->open > 0)
+        violate(check, command, "a row of the rank is open", NULL, 0);
+    rank->all++;
+    stay_busy(rank, command->cycle + check->specification.parameter[PIM_DRAM_T_RFC]);
+}
+
 /* State of banks and ranks before and after the command. */
 static void check_state(struct pim_dram_check *check, struct checked_channel *channel,
                         const struct place *place, const struct pim_dram_logged *command)
@@ -448,10 +457,7 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
             close_bank(check, channel, place, place->rank * per_rank + i);
         break;
     case PIM_DRAM_REF:
-        if (rank->open > 0)
-            violate(check, command, "a row of the rank is open", NULL, 0);
-        rank->all++;
-        stay_busy(rank, command->cycle + parameter[PIM_DRAM_T_RFC]);
+        refresh_rank(check, rank, command);
         break;
     case PIM_DRAM_REFPB:
     case PIM_DRAM_REFSB:

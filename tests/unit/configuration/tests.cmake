@@ -158,3 +158,10 @@ pimsim_command_test(config_check_other "config check ${PROJECT_SOURCE_DIR}/confi
   "^pimsim config check: levels\\.banks: describes hardware with array\\.kind \"channel\"")
 pimsim_command_test(noc_set_silent "noc --traffic uniform --rate 0.1 --set noc.radix=4" 1 "^$"
   "^pimsim noc: noc\\.radix: counts with noc\\.topology \"fat_tree\", .* alone, which is \"mesh\" here: it would change nothing\n")
+# Options that say more of another one.
+pimsim_command_test(run_window_alone "run no.bin --timeline-window 1:5" 2 "^$"
+  "^pimsim run: --timeline-window belongs to --timeline FILE\n")
+pimsim_command_test(validate_units_alone "validate no.bin --timeline-units 0-1" 2 "^$"
+  "^pimsim validate: --timeline-units belongs to --timeline FILE\n")
+pimsim_command_test(dram_group_alone "dram --preset ddr4_2400r --tensor 4,8,8 --group 2" 2 "^$"
+  "^pimsim dram: --group is a part of --tensor with --layout bchw_g, which is not asked for\n")

@@ -69,84 +69,84 @@ START_TEST(a_right_program_completes)
 END_TEST
 
 /* Programs of unit 0; each is wrong in one thing. */
+#define FILL "local_write destination=0 bytes=1000 count=1\n"
+static const char *const refused[][3] = {
+    /* too large */
+    {"local_write destination=990 bytes=11 count=1\n", "unit 0 instruction 1 (local_write",
+     "its destination ends at byte 1001 of the local memory, which has 1000 bytes: 1 are missing"},
+    {"local_load address=0 local=0 bytes=500 count=3 stride=500\n", "destination ends at byte 1500",
+     "500 are missing"},
+    {"receive peer=1 address=4611686018427387000 bytes=8\n", "its payload ends at", "are missing"},
+    {FILL "mvm group=0 input_address=0 input_bytes=8 output_address=998 output_bytes=4\n",
+     "unit 0 instruction 2 (mvm group=0", ") of layer 3: its output ends at byte 1002"},
+    {FILL "mvm group=0 input_address=993 input_bytes=8 output_address=0 output_bytes=4\n",
+     "its input ends at byte 1001", "1 are missing"},
+    {FILL "local_vector add elements=1 destination=0 source=0 second=999\n", "its second source ends", ""},
+    {"local_load address=4999 local=0 bytes=2\n", "it ends at address 5001",
+     "the global memory has 5000 bytes, 1 are missing"},
+    {FILL "local_store address=4000 local=0 bytes=2 count=2 stride=999\n", "it ends at address 5001", ""},
+    /* read before it is written */
+    {"local_vector relu elements=1 destination=0 source=2\n", "its source reads byte 2 (0x2)",
+     "nothing before it in the program has written"},
+    {"local_write destination=64 bytes=65\nsend peer=1 address=64 bytes=66\n",
+     "its payload reads byte 129 (0x81)", ""},
+    {"local_write destination=0 bytes=3\nlocal_store address=0 local=0 bytes=2 count=2 stride=2\n",
+     "its source reads byte 3", ""},
+    {"local_write destination=0 bytes=1 count=100 stride=2\nlocal_store address=0 local=128 bytes=2\n",
+     "its source reads byte 129", ""},
+    {"local_write destination=0 bytes=20\n"
+     "local_copy destination=100 source=0 bytes=4 count=3 destination_stride=5 source_stride=9\n",
+     "its source reads byte 20", ""},
+    {"local_write destination=0 bytes=4\nlocal_copy destination=100 source=0 bytes=2 count=2 "
+     "destination_stride=3\nlocal_store address=0 local=100 bytes=5\n",
+     "its source reads byte 102", ""},
+    {"local_write destination=0 bytes=2\nlocal_vector add elements=1 destination=0 source=0 second=2\n",
+     "its second source reads byte 2", ""},
+    {"local_write destination=0 bytes=6\n"
+     "mvm group=0 input_address=0 input_bytes=8 output_address=8 output_bytes=4\n",
+     "of layer 3: its input reads byte 6", ""},
+    /* the second iteration would be right, the first is not */
+    {"repeat 2 {\nlocal_store address=0 local=0 bytes=1\nlocal_write destination=0 bytes=1\n}\n",
+     "unit 0 instruction 2, fetch 1", "reads byte 0"},
+    /* groups */
+    {FILL "mvm group=2 input_address=0 input_bytes=8 output_address=8 output_bytes=4\n",
+     "there is no array group 2: the unit has 2", ""},
+    {FILL "mvm group=0 input_address=0 input_bytes=6 output_address=8 output_bytes=4\n",
+     "array group 0 (layer 3) has 4 inputs and 2 outputs of 2 bytes: input_bytes is 8 and output_bytes "
+     "4, "
+     "not 6 and 4",
+     ""},
+    {FILL "mvm group=1 input_address=0 input_bytes=4 output_address=8 output_bytes=6\n",
+     "array group 1 (layer 5) has 2 inputs and 6 outputs", ""},
+    {FILL "mvm group=0 windows=2 input_address=0 input_bytes=8 output_address=8 output_bytes=4\n",
+     "windows is 2", ""},
+    /* overlap */
+    {FILL "mvm group=0 input_address=0 input_bytes=8 output_address=7 output_bytes=4\n",
+     "its input, bytes 0 to 7 of the local memory, overlaps in part", "bytes 7 to 10"},
+    {FILL "local_copy destination=3 source=0 bytes=4\n", "its source, bytes 0 to 3", "bytes 3 to 6"},
+    {FILL "local_copy destination=2 source=0 bytes=2 count=3 destination_stride=4 source_stride=3\n",
+     "overlaps in part", ""},
+    {FILL "local_vector add elements=4 destination=10 source=100 second=17\n", "its second source, bytes 17",
+     ""},
+    /* instructions of nodes */
+    {"load none address=0 bytes=1\n", "load is an instruction of nodes", "no trace mixes both"},
+    {"vector relu rows=1 elements=1\n", "vector is an instruction of nodes", ""},
+    {"matrix m=1 n=1 k=1\n", "matrix is an instruction of nodes", ""},
+    {"bit_serial add bits=1 rows=1\n", "bit_serial is an instruction of nodes", ""},
+    {"row_compute add bits=1 source=0 result=2\n", "row_compute is an instruction of channels", "cores"},
+    {"row_move column source=0 result=2 rows=1\n", "row_move is an instruction of channels", ""},
+};
+
 START_TEST(wrong_programs_are_refused)
 {
     struct pim_error error;
     struct pim_check_result result;
-#define FILL "local_write destination=0 bytes=1000 count=1\n"
-    static const char *const wrong[][3] = {
-        /* too large */
-        {"local_write destination=990 bytes=11 count=1\n", "unit 0 instruction 1 (local_write",
-         "its destination ends at byte 1001 of the local memory, which has 1000 bytes: 1 are missing"},
-        {"local_load address=0 local=0 bytes=500 count=3 stride=500\n", "destination ends at byte 1500",
-         "500 are missing"},
-        {"receive peer=1 address=4611686018427387000 bytes=8\n", "its payload ends at", "are missing"},
-        {FILL "mvm group=0 input_address=0 input_bytes=8 output_address=998 output_bytes=4\n",
-         "unit 0 instruction 2 (mvm group=0", ") of layer 3: its output ends at byte 1002"},
-        {FILL "mvm group=0 input_address=993 input_bytes=8 output_address=0 output_bytes=4\n",
-         "its input ends at byte 1001", "1 are missing"},
-        {FILL "local_vector add elements=1 destination=0 source=0 second=999\n", "its second source ends",
-         ""},
-        {"local_load address=4999 local=0 bytes=2\n", "it ends at address 5001",
-         "the global memory has 5000 bytes, 1 are missing"},
-        {FILL "local_store address=4000 local=0 bytes=2 count=2 stride=999\n", "it ends at address 5001", ""},
-        /* read before it is written */
-        {"local_vector relu elements=1 destination=0 source=2\n", "its source reads byte 2 (0x2)",
-         "nothing before it in the program has written"},
-        {"local_write destination=64 bytes=65\nsend peer=1 address=64 bytes=66\n",
-         "its payload reads byte 129 (0x81)", ""},
-        {"local_write destination=0 bytes=3\nlocal_store address=0 local=0 bytes=2 count=2 stride=2\n",
-         "its source reads byte 3", ""},
-        {"local_write destination=0 bytes=1 count=100 stride=2\nlocal_store address=0 local=128 bytes=2\n",
-         "its source reads byte 129", ""},
-        {"local_write destination=0 bytes=20\n"
-         "local_copy destination=100 source=0 bytes=4 count=3 destination_stride=5 source_stride=9\n",
-         "its source reads byte 20", ""},
-        {"local_write destination=0 bytes=4\nlocal_copy destination=100 source=0 bytes=2 count=2 "
-         "destination_stride=3\nlocal_store address=0 local=100 bytes=5\n",
-         "its source reads byte 102", ""},
-        {"local_write destination=0 bytes=2\nlocal_vector add elements=1 destination=0 source=0 second=2\n",
-         "its second source reads byte 2", ""},
-        {"local_write destination=0 bytes=6\n"
-         "mvm group=0 input_address=0 input_bytes=8 output_address=8 output_bytes=4\n",
-         "of layer 3: its input reads byte 6", ""},
-        /* the second iteration would be right, the first is not */
-        {"repeat 2 {\nlocal_store address=0 local=0 bytes=1\nlocal_write destination=0 bytes=1\n}\n",
-         "unit 0 instruction 2, fetch 1", "reads byte 0"},
-        /* groups */
-        {FILL "mvm group=2 input_address=0 input_bytes=8 output_address=8 output_bytes=4\n",
-         "there is no array group 2: the unit has 2", ""},
-        {FILL "mvm group=0 input_address=0 input_bytes=6 output_address=8 output_bytes=4\n",
-         "array group 0 (layer 3) has 4 inputs and 2 outputs of 2 bytes: input_bytes is 8 and output_bytes "
-         "4, "
-         "not 6 and 4",
-         ""},
-        {FILL "mvm group=1 input_address=0 input_bytes=4 output_address=8 output_bytes=6\n",
-         "array group 1 (layer 5) has 2 inputs and 6 outputs", ""},
-        {FILL "mvm group=0 windows=2 input_address=0 input_bytes=8 output_address=8 output_bytes=4\n",
-         "windows is 2", ""},
-        /* overlap */
-        {FILL "mvm group=0 input_address=0 input_bytes=8 output_address=7 output_bytes=4\n",
-         "its input, bytes 0 to 7 of the local memory, overlaps in part", "bytes 7 to 10"},
-        {FILL "local_copy destination=3 source=0 bytes=4\n", "its source, bytes 0 to 3", "bytes 3 to 6"},
-        {FILL "local_copy destination=2 source=0 bytes=2 count=3 destination_stride=4 source_stride=3\n",
-         "overlaps in part", ""},
-        {FILL "local_vector add elements=4 destination=10 source=100 second=17\n",
-         "its second source, bytes 17", ""},
-        /* instructions of nodes */
-        {"load none address=0 bytes=1\n", "load is an instruction of nodes", "no trace mixes both"},
-        {"vector relu rows=1 elements=1\n", "vector is an instruction of nodes", ""},
-        {"matrix m=1 n=1 k=1\n", "matrix is an instruction of nodes", ""},
-        {"bit_serial add bits=1 rows=1\n", "bit_serial is an instruction of nodes", ""},
-        {"row_compute add bits=1 source=0 result=2\n", "row_compute is an instruction of channels", "cores"},
-        {"row_move column source=0 result=2 rows=1\n", "row_move is an instruction of channels", ""},
-    };
-    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (unsigned i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         char text[1024];
-        (void)snprintf(text, sizeof text, HEAD GROUPS "phase_begin 0\n%s" END, wrong[i][0]);
+        (void)snprintf(text, sizeof text, HEAD GROUPS "phase_begin 0\n%s" END, refused[i][0]);
         EXPECT(check_with(text, &limits, &result, &error), PIM_BAD_INPUT);
-        EXPECT_TEXT(wrong[i][1]);
-        EXPECT_TEXT(wrong[i][2]);
+        EXPECT_TEXT(refused[i][1]);
+        EXPECT_TEXT(refused[i][2]);
     }
 }
 END_TEST

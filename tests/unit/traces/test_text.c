@@ -186,86 +186,88 @@ START_TEST(one_unit_alone)
 END_TEST
 
 /* What is before `|` in a line is where the column of the error begins. */
+static const char *const misspelt[][2] = {
+    {"|laod input address=0 bytes=1", "there is no instruction 'laod': the nearest is 'load'"},
+    {"load |wieght address=0 bytes=1", "there is no buffer 'wieght': the nearest is 'weight'"},
+    {"vector |sofmax rows=1 elements=1", "the nearest is 'softmax'"},
+    {"bit_serial |addd bits=1 rows=1", "the nearest is 'add'"},
+    {"load |address=0 bytes=1", "there is no buffer 'address'"},
+    {"send |gahter peer=1 bytes=1", "the nearest is 'gather'"},
+    {"send gather |gather peer=1 bytes=1", "there is no operand 'gather'"},
+    {"receive |pere=1 bytes=1", "there is no operand 'pere': the nearest is 'peer'"},
+    {"load |7 address=0", "where a buffer was expected"},
+    {"load input |adress=0 bytes=1", "there is no operand 'adress': the nearest is 'address'"},
+    {"matrix m=1 n=1 k=1 |open_outptu", "the nearest is 'open_output'"},
+    {"|load input address=0", "load needs bytes="},
+    {"load input address=|bytes", "found 'bytes', where a number was expected"},
+    {"load input address |0", "where '=' was expected"},
+    {"load input address=0 bytes=|4294967296", "out of range: allowed are 0 to 4294967295"},
+    {"load input address=0 bytes=|-1", "-1 is out of range"},
+    {"load input address=|18446744073709551616 bytes=1", "does not fit 64 bits"},
+    {"load input address=|0x bytes=1", "not a number"},
+    {"load input address=|12ab bytes=1", "not a number"},
+    {"load input address=0 bytes=1 step=|-2147483649", "allowed are -2147483648 to 2147483647"},
+    {"load input address=0 bytes=1 step=|2147483648", "allowed are -2147483648 to 2147483647"},
+    {"load input address=0 bytes=1 |bytes=2", "'bytes' stands twice"},
+    {"matrix m=1 n=1 k=1 accumulate |accumulate", "'accumulate' stands twice"},
+    {"load input address=0 bytes=1 after=|4096", "allowed are 0 to 4095"},
+    {"load input address=0 bytes=1 after=1,1,1,|1", "more than 3 dependencies"},
+    {"load input address=0 bytes=1 after=1,|", "the end of the line, where a number"},
+    {"matrix m=1 n=1 k=1 input_bits=|256", "allowed are 0 to 255"},
+    {"|matrix m=1 n=1 k=1 input_bits=65", "input_bits is 65"},
+    {"|send peer=4 bytes=1", "peer is 4"},
+    {"join |1", "where the end of the line was expected"},
+    {"phase_end |x", "where a number was expected"},
+    {"repeat |0 {", "a block is repeated 1 to 4294967295 times"},
+    {"repeat 2 |", "where '{' was expected"},
+    {"|}", "'}' closes nothing"},
+    {"repeat 2 {\n|}", "the repeat block is empty"},
+    {"|@", "the byte 0x40 begins nothing"},
+    {"|\"text\"", "found a string, where a directive or an instruction was expected"},
+    {"|.untis 3", "there is no directive '.untis': the nearest is '.unit'"},
+    {".unit |4", "4 is out of range: allowed are 0 to 3"},
+    {".phase |3 \"x\"", "phases count up from 0: this one is 1"},
+    {".phase 1 |\"\"", "name has 0 bytes"},
+    {".phase 1 \"x\" |cycels=1", "the nearest is 'cycles'"},
+    {".phase 1 |\"x", "no closing quote"},
+    {".phase 1 \"x|\\y\"", "unknown escape"},
+    {".phase 1 \"x|\\x0g\"", "unknown escape"},
+    {".phase 1 \"x|\\x00\"", "unknown escape"},
+    {".array_group |cloumns=1", "there is no field 'cloumns': the nearest is 'columns'"},
+    {".array_group rows=1 |rows=1", "'rows' stands twice"},
+    {".array_group rows=|4294967296", "out of range"},
+    {"|.array_group rows=1", "unit 0 array group 0: arrays is 1, rows 1, columns 0"},
+    {"local_vector |negate elements=1", "there is no operation 'negate'"},
+    {"|local_vector add elements=1 destination=0", "local_vector needs source="},
+    {"|local_copy destination=0 source=0 bytes=2 count=2", "destination stride is 0"},
+    {"|local_load address=0 local=0xffffffff bytes=1", "destination ends at 4294967296"},
+    {"|.family \"late\"", "the description ends"},
+    {"|.counts macs=1", "the description ends"},
+    {"|.serve task=1 start=0 end=1", "must follow a '.router'"},
+    {".router |1048576", "out of range"},
+    {".router 1\n|.serve task=1 start=2 end=256", "ports are 0 to"},
+};
+
 START_TEST(errors_have_line_and_column)
 {
     static const char head[] =
         ".version 1\n.family \"t\"\n.array width=2 height=2\n.phase 0 \"a\"\n.unit 0\nphase_begin 0\n";
-    static const char *const wrong[][2] = {
-        {"|laod input address=0 bytes=1", "there is no instruction 'laod': the nearest is 'load'"},
-        {"load |wieght address=0 bytes=1", "there is no buffer 'wieght': the nearest is 'weight'"},
-        {"vector |sofmax rows=1 elements=1", "the nearest is 'softmax'"},
-        {"bit_serial |addd bits=1 rows=1", "the nearest is 'add'"},
-        {"load |address=0 bytes=1", "there is no buffer 'address'"},
-        {"send |gahter peer=1 bytes=1", "the nearest is 'gather'"},
-        {"send gather |gather peer=1 bytes=1", "there is no operand 'gather'"},
-        {"receive |pere=1 bytes=1", "there is no operand 'pere': the nearest is 'peer'"},
-        {"load |7 address=0", "where a buffer was expected"},
-        {"load input |adress=0 bytes=1", "there is no operand 'adress': the nearest is 'address'"},
-        {"matrix m=1 n=1 k=1 |open_outptu", "the nearest is 'open_output'"},
-        {"|load input address=0", "load needs bytes="},
-        {"load input address=|bytes", "found 'bytes', where a number was expected"},
-        {"load input address |0", "where '=' was expected"},
-        {"load input address=0 bytes=|4294967296", "out of range: allowed are 0 to 4294967295"},
-        {"load input address=0 bytes=|-1", "-1 is out of range"},
-        {"load input address=|18446744073709551616 bytes=1", "does not fit 64 bits"},
-        {"load input address=|0x bytes=1", "not a number"},
-        {"load input address=|12ab bytes=1", "not a number"},
-        {"load input address=0 bytes=1 step=|-2147483649", "allowed are -2147483648 to 2147483647"},
-        {"load input address=0 bytes=1 step=|2147483648", "allowed are -2147483648 to 2147483647"},
-        {"load input address=0 bytes=1 |bytes=2", "'bytes' stands twice"},
-        {"matrix m=1 n=1 k=1 accumulate |accumulate", "'accumulate' stands twice"},
-        {"load input address=0 bytes=1 after=|4096", "allowed are 0 to 4095"},
-        {"load input address=0 bytes=1 after=1,1,1,|1", "more than 3 dependencies"},
-        {"load input address=0 bytes=1 after=1,|", "the end of the line, where a number"},
-        {"matrix m=1 n=1 k=1 input_bits=|256", "allowed are 0 to 255"},
-        {"|matrix m=1 n=1 k=1 input_bits=65", "input_bits is 65"},
-        {"|send peer=4 bytes=1", "peer is 4"},
-        {"join |1", "where the end of the line was expected"},
-        {"phase_end |x", "where a number was expected"},
-        {"repeat |0 {", "a block is repeated 1 to 4294967295 times"},
-        {"repeat 2 |", "where '{' was expected"},
-        {"|}", "'}' closes nothing"},
-        {"repeat 2 {\n|}", "the repeat block is empty"},
-        {"|@", "the byte 0x40 begins nothing"},
-        {"|\"text\"", "found a string, where a directive or an instruction was expected"},
-        {"|.untis 3", "there is no directive '.untis': the nearest is '.unit'"},
-        {".unit |4", "4 is out of range: allowed are 0 to 3"},
-        {".phase |3 \"x\"", "phases count up from 0: this one is 1"},
-        {".phase 1 |\"\"", "name has 0 bytes"},
-        {".phase 1 \"x\" |cycels=1", "the nearest is 'cycles'"},
-        {".phase 1 |\"x", "no closing quote"},
-        {".phase 1 \"x|\\y\"", "unknown escape"},
-        {".phase 1 \"x|\\x0g\"", "unknown escape"},
-        {".phase 1 \"x|\\x00\"", "unknown escape"},
-        {".array_group |cloumns=1", "there is no field 'cloumns': the nearest is 'columns'"},
-        {".array_group rows=1 |rows=1", "'rows' stands twice"},
-        {".array_group rows=|4294967296", "out of range"},
-        {"|.array_group rows=1", "unit 0 array group 0: arrays is 1, rows 1, columns 0"},
-        {"local_vector |negate elements=1", "there is no operation 'negate'"},
-        {"|local_vector add elements=1 destination=0", "local_vector needs source="},
-        {"|local_copy destination=0 source=0 bytes=2 count=2", "destination stride is 0"},
-        {"|local_load address=0 local=0xffffffff bytes=1", "destination ends at 4294967296"},
-        {"|.family \"late\"", "the description ends"},
-        {"|.counts macs=1", "the description ends"},
-        {"|.serve task=1 start=0 end=1", "must follow a '.router'"},
-        {".router |1048576", "out of range"},
-        {".router 1\n|.serve task=1 start=2 end=256", "ports are 0 to"},
-    };
-    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (unsigned i = 0; i < sizeof misspelt / sizeof misspelt[0]; i++) {
         struct pim_error error = {PIM_OK, ""};
         char text[1024], place[64];
-        const char *bar = strchr(wrong[i][0], '|'), *line = bar;
+        const char *bar = strchr(misspelt[i][0], '|'), *line = bar;
         unsigned number = 7;
-        while (line > wrong[i][0] && line[-1] != '\n')
+        while (line > misspelt[i][0] && line[-1] != '\n')
             line--;
-        for (const char *c = wrong[i][0]; c < line; c++)
+        for (const char *c = misspelt[i][0]; c < line; c++)
             number += *c == '\n';
-        (void)snprintf(text, sizeof text, "%s%.*s%s\n", head, (int)(bar - wrong[i][0]), wrong[i][0], bar + 1);
+        (void)snprintf(text, sizeof text, "%s%.*s%s\n", head, (int)(bar - misspelt[i][0]), misspelt[i][0],
+                       bar + 1);
         (void)snprintf(place, sizeof place, "test.s:%u:%d: ", number, (int)(bar - line) + 1);
         EXPECT(assemble(text, "wrong", &error), PIM_BAD_INPUT);
         ck_assert_msg(strncmp(error.text, place, strlen(place)) == 0, "'%s' does not begin with '%s'",
                       error.text, place);
-        EXPECT_TEXT(wrong[i][1]);
+        EXPECT_TEXT(misspelt[i][1]);
     }
 }
 END_TEST

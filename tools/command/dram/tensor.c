@@ -95,7 +95,7 @@ enum pim_status dram_tensor_parse(const struct dram_tensor *tensor, struct pim_l
                                   .channels = extents[1],
                                   .rows = extents[2],
                                   .columns = extents[3],
-                                  .group = tensor->layout == 2 ? (uint32_t)tensor->group : 1,
+                                  .group = tensor->layout == DRAM_LAYOUT_BCHW_G ? (uint32_t)tensor->group : 1,
                                   .element_bytes = (uint32_t)tensor->element_bytes,
                                   .address = tensor->address};
     *window = (struct pim_layout_window){ranges[0], ranges[1], ranges[2], ranges[3]};

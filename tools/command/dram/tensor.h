@@ -7,6 +7,7 @@
 #include "traces/layout.h"
 
 #define DRAM_LAYOUT_NAMES "bchw|bhwc|bchw_g"
+enum { DRAM_LAYOUT_BCHW_G = 2 }; /* its place among them */
 
 /* As given on the command line. */
 struct dram_tensor {

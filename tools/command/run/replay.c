@@ -27,6 +27,17 @@ static enum pim_status parse_window(const char *text, struct pim_system_options 
     return PIM_OK;
 }
 
+/* Options that say more of another one, which is not there. */
+static enum pim_status check_alone(const struct replay_options *options, struct pim_error *error)
+{
+    if (options->mapper && !options->network)
+        return pim_fail(error, PIM_USAGE, "--mapper WORDS belongs to --network FILE");
+    if (!options->timeline && (options->timeline_window || options->timeline_units))
+        return pim_fail(error, PIM_USAGE, "--timeline-%s belongs to --timeline FILE",
+                        options->timeline_window ? "window" : "units");
+    return PIM_OK;
+}
+
 enum pim_status replay_run(const char *path, const struct common_options *common,
                            const struct replay_options *options, struct replay *replay,
                            struct pim_error *error)
@@ -37,7 +48,8 @@ enum pim_status replay_run(const char *path, const struct common_options *common
                                         .timeline_units = options->timeline_units,
                                         .quiet = common->quiet};
     struct pim_hardware hardware;
-    if (parse_window(options->timeline_window, &system, error) != PIM_OK ||
+    if (check_alone(options, error) != PIM_OK ||
+        parse_window(options->timeline_window, &system, error) != PIM_OK ||
         pim_trace_open(path, &replay->trace, error) != PIM_OK)
         return error->status;
     static const char *const fidelities[] = {NULL, "ideal", "analytic", "flit"}; /* as REPLAY_FIDELITIES */
@@ -47,8 +59,6 @@ enum pim_status replay_run(const char *path, const struct common_options *common
                                                  .set_count = common->sets.count,
                                                  .fidelity = fidelities[options->fidelity],
                                                  .purpose = options->network ? PIM_TO_MAP : PIM_TO_REPLAY};
-    if (options->mapper && !options->network)
-        return pim_fail(error, PIM_USAGE, "--mapper WORDS belongs to --network FILE");
     if (pim_configure_replay(replay->trace, path, &sources, &replay->configuration, &hardware, error) !=
             PIM_OK ||
         (options->network && replay_map(options, replay, error) != PIM_OK) ||

@@ -338,23 +338,74 @@ static enum pim_status list_points(const struct pim_sweep *sweep, struct pim_err
     return PIM_OK;
 }
 
-/* Options that describe or run a sweep do nothing where results are looked at. */
-static enum pim_status check_results(const struct sweep_request *request, const char *const *given,
-                                     size_t count, struct pim_error *error)
+/* What the command does, which an option says; without one it runs the sweep. */
+enum { STATUS = 1, EXPORT = 2, MERGE = 4, LIST = 8, TASK = 16, SLURM = 32, RUN = 64 };
+#define SWEEPS (LIST | TASK | SLURM | RUN)
+
+/* Where an option counts; --quiet does so everywhere. --list shows what the rest of the command would run. */
+static const struct {
+    const char *name;
+    unsigned modes;
+} of_modes[] = {
+    {"status", STATUS},
+    {"export", EXPORT},
+    {"merge", MERGE},
+    {"list", LIST},
+    {"task", TASK},
+    {"slurm", SLURM | LIST},
+    {"slurm-script", SLURM | LIST},
+    {"costs", EXPORT},
+    {"output", EXPORT | SWEEPS},
+    {"force", EXPORT | LIST | SLURM | RUN},
+    {"resume", LIST | SLURM | RUN},
+    {"retry", LIST | SLURM | RUN},
+    {"yes", LIST | TASK | SLURM | RUN},
+    {"tasks", LIST | TASK | SLURM},
+    {"partition", LIST | SLURM},
+    {"slurm-option", LIST | SLURM},
+    {"submission", TASK},
+    {"quiet", STATUS | EXPORT | MERGE | SWEEPS},
+};
+
+/* The mode's option, and its bit. */
+static const char *mode_of(const struct sweep_request *request, unsigned *mode)
 {
-    static const char *const of_sweeps[] = {
-        "vary",   "constraint",   "repeats", "seed",      "until",        "noc",        "list",
-        "resume", "retry",        "yes",     "jobs",      "set",          "slurm",      "hardware",
-        "task",   "slurm-script", "tasks",   "partition", "slurm-option", "submission", "cache"};
-    const char *mode = request->status                ? "status"
-                       : request->export != NO_EXPORT ? "export"
-                       : request->merge               ? "merge"
-                                                      : NULL;
-    for (size_t i = 0; mode && i < count; i++)
-        for (size_t j = 0; given[i] && j < sizeof of_sweeps / sizeof of_sweeps[0]; j++)
-            if (strcmp(given[i], of_sweeps[j]) == 0)
-                return pim_fail(error, PIM_USAGE, "--%s is for a sweep that runs, not for --%s", given[i],
-                                mode);
+    const struct {
+        bool on;
+        unsigned mode;
+        const char *name;
+    } modes[] = {{request->status, STATUS, "--status"},
+                 {request->export != NO_EXPORT, EXPORT, "--export"},
+                 {request->merge, MERGE, "--merge"},
+                 {request->list, LIST, "--list"},
+                 {request->task != SWEEP_NO_TASK, TASK, "--task"},
+                 {request->slurm, SLURM, "--slurm"},
+                 {request->slurm_script, SLURM, "--slurm-script"},
+                 {true, RUN, "a sweep that runs here"}};
+    size_t i = 0;
+    while (!modes[i].on)
+        i++;
+    *mode = modes[i].mode;
+    return modes[i].name;
+}
+
+/* An option that does nothing in this mode. */
+static enum pim_status check_mode(const struct sweep_request *request, const char *const *given, size_t count,
+                                  struct pim_error *error)
+{
+    unsigned mode;
+    const char *name = mode_of(request, &mode);
+    for (size_t i = 0; i < count; i++) {
+        unsigned modes = SWEEPS;
+        for (size_t j = 0; given[i] && j < sizeof of_modes / sizeof of_modes[0]; j++)
+            modes = strcmp(given[i], of_modes[j].name) == 0 ? of_modes[j].modes : modes;
+        if (given[i] && (modes & mode) == 0 && strcmp(given[i], "costs") == 0)
+            return pim_fail(error, PIM_USAGE, "--%s goes with --export, not with %s", given[i], name);
+        if (given[i] && (modes & mode) == 0 && (modes & RUN) == 0)
+            return pim_fail(error, PIM_USAGE, "--%s does nothing with %s", given[i], name);
+        if (given[i] && (modes & mode) == 0)
+            return pim_fail(error, PIM_USAGE, "--%s is for a sweep that runs, not for %s", given[i], name);
+    }
     return PIM_OK;
 }
 
@@ -485,7 +536,7 @@ int command_sweep(int argument_count, char **arguments)
     request.path = files.items[0];
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         request.seed_given = request.seed_given || (given[i] && strcmp(given[i], "seed") == 0);
-    enum pim_status status = check_results(&request, given, sizeof rules / sizeof rules[0], &error);
+    enum pim_status status = check_mode(&request, given, sizeof rules / sizeof rules[0], &error);
     if (status == PIM_OK)
         status = dispatch(&request, &error);
     text_list_terminate(&files);
