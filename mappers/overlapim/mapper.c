@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("objective", struct pim_overlapim_options, objective, "NAME",
@@ -74,14 +75,78 @@ static void terminate(void *plan)
     pim_overlapim_plan_terminate(&made->plan);
 }
 
+/* The trace of the plan as it is, simulated in a folder of its own, up to `limit` cycles. */
+static enum pim_status simulate(struct made *made, uint64_t limit, uint64_t *cycles, bool *complete,
+                                struct pim_error *error)
+{
+    const struct pim_mapper_inputs *inputs = made->inputs;
+    struct pim_mapping mapping = {.mapper = &pim_overlapim_mapper, .plan = made};
+    char folder[4000], path[4096];
+    const char *given = getenv("TMPDIR");
+    int length = snprintf(folder, sizeof folder, "%s/pimsim-XXXXXX", given && *given ? given : "/tmp");
+    if (length < 0 || (size_t)length >= sizeof folder || !mkdtemp(folder))
+        return pim_fail(error, PIM_IO,
+                        "%s: no folder can be made there, and mappings that are simulated need one", folder);
+    (void)snprintf(path, sizeof path, "%s/trace", folder);
+    enum pim_status status = pim_mapping_write(&mapping, path, error);
+    if (status == PIM_OK)
+        status = inputs->simulate(inputs->simulator, path, limit, cycles, complete, error);
+    (void)unlink(path);
+    (void)rmdir(folder);
+    return status;
+}
+
+/* Whether the mappings of the rule are faster than those that were found. Estimates decide where they are a
+ * third apart, where nobody simulates, and where time is over or limited: simulations are not stopped. */
+static enum pim_status rule_wins(struct made *made, const struct pim_mapper_search *search,
+                                 struct pim_overlapim_found *rule, bool *wins, struct pim_error *error)
+{
+    const uint64_t found_end = made->plan.chains[PIM_SERIES_AHEAD].end, rule_end = rule->chain.end;
+    const bool hurried = search->seconds > 0 || (search->stop && search->stop(search->context));
+    uint64_t found = 0, cycles = 0;
+    bool complete = false;
+    *wins = rule_end < found_end;
+    if (!made->inputs->simulate || hurried || 3 * rule_end >= 4 * found_end || 3 * found_end >= 4 * rule_end)
+        return PIM_OK;
+    enum pim_status status = simulate(made, UINT64_MAX, &found, &complete, error);
+    made->plan.ends = false;
+    pim_overlapim_exchange(&made->plan, rule);
+    if (status == PIM_OK)
+        status = simulate(made, found, &cycles, &complete, error);
+    made->plan.ends = false;
+    pim_overlapim_exchange(&made->plan, rule);
+    *wins = complete && cycles < found;
+    return status;
+}
+
+/* `ahead` is never slower than the sequential latencies of single layers, the simplest there is. */
+static enum pim_status hold_against_rule(struct made *made, const struct pim_mapper_search *search,
+                                         struct pim_error *error)
+{
+    struct pim_overlapim_found rule = {0};
+    bool wins = false;
+    enum pim_status status = pim_overlapim_rule(&made->plan, &rule, error);
+    if (status == PIM_OK)
+        status = rule_wins(made, search, &rule, &wins, error);
+    if (status == PIM_OK && wins) {
+        pim_overlapim_exchange(&made->plan, &rule);
+        made->plan.ruled = true;
+    }
+    pim_overlapim_found_terminate(&rule);
+    return status;
+}
+
 static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *options, void *plan,
                             struct pim_error *error)
 {
     const struct pim_overlapim_options *given = options;
     struct made *made = plan;
     made->inputs = inputs;
+    enum pim_status status = pim_overlapim_plan_make(inputs, options, &made->plan, error);
+    if (status == PIM_OK && given->objective == PIM_OBJECTIVE_AHEAD)
+        status = hold_against_rule(made, &given->search, error);
     made->check = given->check;
-    return pim_overlapim_plan_make(inputs, options, &made->plan, error);
+    return status;
 }
 
 static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)

@@ -178,3 +178,29 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
     plan->search.workers = NULL;
     return status;
 }
+
+enum pim_status pim_overlapim_rule(const struct pim_overlapim_plan *plan, struct pim_overlapim_found *rule,
+                                   struct pim_error *error)
+{
+    size_t size = plan->layers.count * sizeof *rule->mappings;
+    *rule = (struct pim_overlapim_found){.mappings = malloc(size)};
+    if (!rule->mappings)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the mappings");
+    memcpy(rule->mappings, plan->mappings[PIM_OBJECTIVE_ORIGINAL], size);
+    return pim_chain_run(&plan->search, rule->mappings, false, &rule->chain, error);
+}
+
+void pim_overlapim_exchange(struct pim_overlapim_plan *plan, struct pim_overlapim_found *found)
+{
+    const struct pim_overlapim_found before = {plan->mappings[PIM_OBJECTIVE_AHEAD],
+                                               plan->chains[PIM_SERIES_AHEAD]};
+    plan->mappings[PIM_OBJECTIVE_AHEAD] = found->mappings;
+    plan->chains[PIM_SERIES_AHEAD] = found->chain;
+    *found = before;
+}
+
+void pim_overlapim_found_terminate(struct pim_overlapim_found *found)
+{
+    free(found->mappings);
+    pim_chain_terminate(&found->chain);
+}

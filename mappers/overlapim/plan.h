@@ -64,7 +64,8 @@ struct pim_overlapim_plan {
     struct pim_chain chains[PIM_SERIES];
     enum pim_objective objective;
     bool nests, real;
-    bool ends; /* layers hand over at their ends where programs would wait for each other (emit/ends.h) */
+    bool ruled; /* `ahead` has the mappings of `original`: what was found is slower */
+    bool ends;  /* layers hand over at their ends where programs would wait for each other (emit/ends.h) */
     struct pim_real_report checked; /* layers and outputs held by --check-values; 0: not asked for */
 };
 
@@ -72,6 +73,18 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
                                         const struct pim_overlapim_options *options,
                                         struct pim_overlapim_plan *plan, struct pim_error *error);
 void pim_overlapim_plan_terminate(struct pim_overlapim_plan *plan);
+
+/* Other mappings for `ahead`, with their schedules. */
+struct pim_overlapim_found {
+    struct pim_layer_mapping *mappings;
+    struct pim_chain chain;
+};
+
+/* Those of `original`, overlapped in lock step as `ahead` is; terminate in every case. */
+enum pim_status pim_overlapim_rule(const struct pim_overlapim_plan *plan, struct pim_overlapim_found *rule,
+                                   struct pim_error *error);
+void pim_overlapim_exchange(struct pim_overlapim_plan *plan, struct pim_overlapim_found *found);
+void pim_overlapim_found_terminate(struct pim_overlapim_found *found);
 
 /* Whether the plan's own objective transforms its layers. */
 bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan);

@@ -38,6 +38,8 @@ enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE 
     if (plan->layers.whole_links > 0)
         fprintf(file, "needs that are not followed, and taken as the whole of their producer: %" PRIu32 "\n",
                 plan->layers.whole_links);
+    if (plan->ruled)
+        fprintf(file, "best_ahead has the mappings of best_original: what was found is slower\n");
     if (plan->ends)
         fprintf(file, "layers hand over at their ends where they would wait for each other: estimates have "
                       "all of them row by row\n");
@@ -115,6 +117,8 @@ enum pim_status pim_overlapim_write_json(const struct pim_overlapim_plan *plan, 
     pim_json_put_count(json, "budget", plan->search.budget);
     pim_json_put_count(json, "seed", plan->search.seed);
     pim_json_put_count(json, "whole_links", plan->layers.whole_links);
+    if (plan->ruled)
+        pim_json_put_boolean(json, "ahead_has_original", true);
     if (plan->ends)
         pim_json_put_boolean(json, "hand_over_at_ends", true);
     pim_json_begin_object(json, "series");

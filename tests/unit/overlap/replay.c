@@ -53,6 +53,14 @@ static double number(json_t *object, const char *key)
     return json_number_value(value);
 }
 
+uint64_t replay_cycles(const char *path)
+{
+    json_t *results = run(path);
+    uint64_t cycles = (uint64_t)number(results, "cycles");
+    json_decref(results);
+    return cycles;
+}
+
 static bool near(double estimated, double simulated, double percent)
 {
     return estimated > simulated * (1 - percent / 100) && estimated < simulated * (1 + percent / 100);

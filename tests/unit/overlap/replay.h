@@ -2,6 +2,8 @@
 #ifndef PIMSIM_TESTS_OVERLAP_REPLAY_H
 #define PIMSIM_TESTS_OVERLAP_REPLAY_H
 
+#include <stdint.h>
+
 struct replay {
     const char *network, *memory; /* of configs/networks; "hbm2" or "reram" */
     const char *set;              /* "levels.costs=commands" */
@@ -17,5 +19,8 @@ void check_replay(const struct replay *replay);
 /* The same of an array ("array.width=4") with `channels` (1, 2 or 4) a layer on which units would wait for
  * each other: that the trace is written so that they do not, and that all of it takes about as long. */
 void check_hand_over(const struct replay *replay, const char *array, unsigned channels);
+
+/* Cycles of the trace at `path` on its own hardware. */
+uint64_t replay_cycles(const char *path);
 
 #endif
