@@ -82,10 +82,11 @@ static enum pim_status write_program(const struct pim_core_profile_options *opti
                                                       .units = mapping->architecture->cores};
     if (pim_trace_writer_create(path, &description, &writer, error) != PIM_OK)
         return error->status;
-    if (schedule(options, candidate, writer, NULL, error) == PIM_OK)
+    enum pim_status status = schedule(options, candidate, writer, NULL, error);
+    if (status == PIM_OK)
         return pim_trace_writer_finish(writer, error);
     pim_trace_writer_abandon(writer);
-    return error->status;
+    return status;
 }
 
 static enum pim_status simulate_one(const struct pim_core_profile_options *options, uint64_t limit,

@@ -135,7 +135,7 @@ struct pim_core {
     struct pim_core_slot *slots;
     struct pim_core_lines *lines; /* of the instruction in each slot; twice, so that no window wraps */
     unsigned line_shift;          /* a line has 2^line_shift bytes */
-    uint32_t mask;                /* of rings */
+    uint32_t mask;                /* of slots and lines */
     bool working;                 /* its event runs */
     bool ahead;                   /* and is in a cycle that the kernel has not come to */
     struct pim_core_queue queue[PIM_ENGINE_CONTROL];

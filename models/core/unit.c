@@ -325,8 +325,9 @@ static uint64_t work(struct pim_core *core, uint64_t now)
     return core->due < core->ready ? core->due : core->ready;
 }
 
-/* What it looks at when it wakes lies apart, and other cores were at work since: it asks for all of it. */
-static void call_for(const struct pim_core *core)
+/* What it looks at when it wakes lies apart, and other cores were at work since: all of it is
+ * prefetched. */
+static void prefetch_state(const struct pim_core *core)
 {
     const struct pim_unit *unit = &core->unit;
     for (uint32_t left = core->queued & ~core->blocked; left; left &= left - 1)
@@ -342,7 +343,7 @@ void pim_core_wake(struct pim_kernel *kernel, void *context)
     uint64_t now = core->wake;
     if (now == PIM_CYCLE_UNKNOWN || now * core->cores->configuration.logic_period != pim_kernel_now(kernel))
         return; /* an earlier event has done it */
-    call_for(core);
+    prefetch_state(core);
     core->working = true;
     core->wake = PIM_CYCLE_UNKNOWN;
     uint64_t next;

@@ -66,7 +66,7 @@ def of_the_paper(folder, networks):
 
 
 def curves(report, found, seeds, iterations):
-    marks = [n for n in (8, 16, 24, 40, 60, 100, 200) if n <= iterations]
+    marks = [n for n in (8, 16, 24, 40, 60, 100, 200) if n < iterations] + [iterations]
     base = sum(quality_at(found["random", seed], iterations) for seed in seeds) / len(seeds)
     rows = []
     for method in METHODS:
@@ -109,7 +109,7 @@ def add(report, quick, folder):
     again."""
     names = ["vgg8", "alexnet"] if quick else ["googlenet", "resnet152", "vgg16", "darknet53", "bert-base"]
     networks = [f"configs/networks/{name}.cfg" for name in names]
-    seeds, iterations, candidates = ([1], 10, 1024) if quick else ([1, 2, 3], 60, 16384)
+    seeds, iterations, candidates = ([1], 12, 1024) if quick else ([1, 2, 3], 60, 16384)
     os.makedirs(folder, exist_ok=True)
     found = {(method, seed): search(folder, networks, method, seed, iterations, candidates)
              for method in METHODS for seed in seeds}

@@ -85,6 +85,8 @@ static PIM_NOINLINE void hold(struct pim_core_emitter *emitter, uint32_t core,
                               const struct pim_instruction *instruction)
 {
     struct pim_core_stage *stage = emitter->stage;
+    if (emitter->status != PIM_OK)
+        return;
     struct pim_core_staged *grown =
         pim_array_grow(stage->staged, &stage->room, stage->count + 1, sizeof *grown);
     if (!grown) {

@@ -15,8 +15,8 @@
  *  4. No local address at or above the architecture's local_memory_bytes is emitted.
  *  5. After the first failure nothing more is emitted; its message stays in the program's `error`.
  *
- * Stages. A schedule may emit out of its order: instructions that are emitted into a stage are checked and
- * counted at once, and appended to the programs when it is released.
+ * Stages. A schedule may emit out of its order: instructions that are emitted into a stage are checked at
+ * once, and counted but for `instructions`; they are appended to the programs when it is released.
  *
  * Addresses: `local` ones are bytes in the core's local memory, `global` ones bytes in the global memory.
  * Elements are 16-bit.
@@ -30,7 +30,7 @@
 
 enum { PIM_CORE_ELEMENT_BYTES = 2, PIM_CORE_ELEMENT_BITS = 16 };
 
-/* Instructions that wait. The two of a message, send and receive, stand together. */
+/* Instructions that wait. The two of a message between two cores, send and receive, stand together. */
 struct pim_core_staged {
     uint32_t core;
     struct pim_instruction instruction;

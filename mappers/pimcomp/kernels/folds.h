@@ -10,6 +10,8 @@
 #include "mappers/pimcomp/kernels/sliding.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
 
+#include <assert.h>
+
 struct pim_core_folds {
     uint32_t count;  /* 1: an MVM reads a window; the rest says nothing */
     bool pixels;     /* vectors are pixels */
@@ -32,6 +34,7 @@ static inline struct pim_core_folds pim_core_folds_of(const struct pim_core_laye
 static inline bool pim_core_fold_row(const struct pim_core_layer *layer, const struct pim_core_folds *folds,
                                      uint32_t vector, uint32_t tap, uint32_t *row)
 {
+    assert(folds->across > 0);
     return pim_sliding_window(&layer->sliding, 0, vector / folds->across, tap, layer->height, row);
 }
 

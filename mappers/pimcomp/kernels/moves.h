@@ -1,5 +1,6 @@
 /*
- * The copies of a MOVE layer, output pixel by output pixel: what both schedules make of its loops.
+ * The copies of a MOVE layer, output pixel by output pixel: what both schedules make of its loops, and their
+ * instructions.
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_KERNELS_MOVES_H
 #define PIMSIM_MAPPERS_PIMCOMP_KERNELS_MOVES_H

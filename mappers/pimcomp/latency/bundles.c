@@ -102,7 +102,7 @@ static bool copy_together(struct pim_ll *ll, uint32_t first, uint32_t core, uint
     for (uint32_t i = first; i != UINT32_MAX; i = ll->request[i].next) {
         uint32_t pixel = pim_ll_pixel_bytes(ll, ll->request[i].layer);
         if (ll->emitter)
-            pim_core_emit_copy(pim_ll_at(ll, PIM_LL_POST), core, to,
+            pim_core_emit_copy(pim_ll_emitter_at(ll, PIM_LL_POST), core, to,
                                ll->pixels.record[ll->request[i].source].address, pixel, 1, 0, 0);
         to += pixel;
     }
@@ -126,6 +126,6 @@ bool pim_ll_send_bundle(struct pim_ll *ll, uint32_t first)
     }
     join_places(ll, first, destination, to, bytes);
     if (ll->emitter)
-        pim_core_emit_message(pim_ll_at(ll, PIM_LL_TRANSMIT), source, from, destination, to, bytes);
+        pim_core_emit_message(pim_ll_emitter_at(ll, PIM_LL_TRANSMIT), source, from, destination, to, bytes);
     return true;
 }

@@ -113,11 +113,11 @@ static void add_fold(struct pim_ll *ll, uint32_t index, const struct pim_ll_repl
             to = sum + (m == 0 ? strip->column * PIM_CORE_ELEMENT_BYTES : before);
             before += bytes;
             if (!begun) {
-                pim_core_emit_copy(pim_ll_at(ll, PIM_LL_ADD), member->core, to, from, bytes, 1, 0, 0);
+                pim_core_emit_copy(pim_ll_emitter_at(ll, PIM_LL_ADD), member->core, to, from, bytes, 1, 0, 0);
                 continue;
             }
         }
-        pim_core_emit_addition(pim_ll_at(ll, PIM_LL_ADD), member->core, to, from, strip->columns);
+        pim_core_emit_addition(pim_ll_emitter_at(ll, PIM_LL_ADD), member->core, to, from, strip->columns);
     }
 }
 
@@ -209,7 +209,7 @@ static bool finish_window(struct pim_ll *ll, uint32_t index, uint32_t r)
         assert(sum);
         ll->base[m] = sum->address;
     }
-    if (ll->emitter)
+    if (ll->emitter && ll->status == PIM_OK)
         pim_ll_emit_sums(ll, index, replica, ll->base, pixel);
     if (ll->status == PIM_OK)
         pim_ll_deliver(ll, index, window, replica->home, first);

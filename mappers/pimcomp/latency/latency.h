@@ -255,7 +255,7 @@ static inline uint32_t pim_ll_pixel_bytes(const struct pim_ll *ll, uint32_t laye
 }
 
 /* The emitter, for instructions of a stage; not in a rehearsal. */
-static inline struct pim_core_emitter *pim_ll_at(struct pim_ll *ll, enum pim_ll_stage stage)
+static inline struct pim_core_emitter *pim_ll_emitter_at(struct pim_ll *ll, enum pim_ll_stage stage)
 {
     ll->emitter->stage = &ll->stage[stage];
     return ll->emitter;

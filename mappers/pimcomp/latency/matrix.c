@@ -40,7 +40,7 @@ static uint32_t emit_pieces(struct gather *gather, uint32_t first)
                 piece[count].source == (uint64_t)piece[0].source + (uint64_t)count * source_apart))
             count++;
     }
-    struct pim_core_emitter *emitter = pim_ll_at(gather->ll, PIM_LL_GATHER);
+    struct pim_core_emitter *emitter = pim_ll_emitter_at(gather->ll, PIM_LL_GATHER);
     if (piece->zero)
         pim_core_emit_write(emitter, gather->core, piece->destination, 0, piece->bytes, count, apart);
     else
@@ -130,8 +130,8 @@ void pim_ll_emit_mvm(struct pim_ll *ll, uint32_t index, const struct pim_ll_repl
         buffer += (replica->runs & (ll->settings.buffers - 1)) * group->rows * PIM_CORE_ELEMENT_BYTES;
     uint32_t input =
         gather_input(ll, layer, group, &ll->found[(size_t)m * layer->slots], replica->member[m].core, buffer);
-    pim_core_emit_mvm(pim_ll_at(ll, PIM_LL_MVM), index, (uint32_t)(replica - layer->replica), g, input,
-                      output);
+    pim_core_emit_mvm(pim_ll_emitter_at(ll, PIM_LL_MVM), index, (uint32_t)(replica - layer->replica), g,
+                      input, output);
 }
 
 /* Where the sum of a strip stands on a member: the output pixel at home; else at `base`, strips back to
@@ -162,7 +162,7 @@ static void compute_member(struct pim_ll *ll, uint32_t index, struct pim_ll_repl
             if (pass == 0)
                 pim_ll_emit_mvm(ll, index, replica, m, g, output);
             else if (!opens)
-                pim_core_emit_addition(pim_ll_at(ll, PIM_LL_ADD), member->core, sum, output,
+                pim_core_emit_addition(pim_ll_emitter_at(ll, PIM_LL_ADD), member->core, sum, output,
                                        layer->partition->group[g].columns);
         }
     }
@@ -178,7 +178,7 @@ struct pending {
 static void add_pending(struct pim_ll *ll, const struct pim_ll_replica *replica, struct pending *pending)
 {
     for (uint32_t i = 0; i < pending->count; i++)
-        pim_core_emit_addition(pim_ll_at(ll, PIM_LL_POST), replica->home, pending->to[i],
+        pim_core_emit_addition(pim_ll_emitter_at(ll, PIM_LL_POST), replica->home, pending->to[i],
                                replica->scratch + i * replica->scratch_bytes, pending->columns[i]);
     pending->count = 0;
 }
@@ -191,13 +191,13 @@ static void collect_strip(struct pim_ll *ll, struct pim_ll_replica *replica, uin
     const uint32_t bytes = columns * PIM_CORE_ELEMENT_BYTES;
     if (pending->together) {
         uint32_t place = replica->scratch + number * replica->scratch_bytes;
-        pim_core_emit_message(pim_ll_at(ll, PIM_LL_COLLECT), core, from, replica->home, place, bytes);
-        pim_core_emit_addition(pim_ll_at(ll, PIM_LL_POST), replica->home, to, place, columns);
+        pim_core_emit_message(pim_ll_emitter_at(ll, PIM_LL_COLLECT), core, from, replica->home, place, bytes);
+        pim_core_emit_addition(pim_ll_emitter_at(ll, PIM_LL_POST), replica->home, to, place, columns);
         return;
     }
     if (pending->count == pending->room)
         add_pending(ll, replica, pending);
-    pim_core_emit_message(pim_ll_at(ll, PIM_LL_POST), core, from, replica->home,
+    pim_core_emit_message(pim_ll_emitter_at(ll, PIM_LL_POST), core, from, replica->home,
                           replica->scratch + pending->count * replica->scratch_bytes, bytes);
     pending->to[pending->count] = to;
     pending->columns[pending->count++] = columns;
@@ -224,8 +224,8 @@ static void collect(struct pim_ll *ll, const struct pim_ll_layer *layer, struct 
             uint32_t from = strip_sum(&layer->strip[s], false, base[m], &before);
             uint32_t columns = layer->strip[s].columns;
             if (replica->strip_first[s] == m)
-                pim_core_emit_message(pim_ll_at(ll, PIM_LL_COLLECT), member->core, from, replica->home, to,
-                                      columns * PIM_CORE_ELEMENT_BYTES);
+                pim_core_emit_message(pim_ll_emitter_at(ll, PIM_LL_COLLECT), member->core, from,
+                                      replica->home, to, columns * PIM_CORE_ELEMENT_BYTES);
             else
                 collect_strip(ll, replica, member->core, from, to, columns, number++, &pending);
         }
@@ -238,10 +238,10 @@ static void add_bias(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *r
     const struct pim_ll_layer *layer = &ll->layer[index];
     struct pim_ll_replica *owner = &layer->replica[replica->bias_owner];
     if (!owner->bias_loaded)
-        pim_core_emit_load(pim_ll_at(ll, PIM_LL_GATHER), replica->home, replica->bias, ll->map->bias[index],
-                           pim_ll_pixel_bytes(ll, index), 1, 0);
+        pim_core_emit_load(pim_ll_emitter_at(ll, PIM_LL_GATHER), replica->home, replica->bias,
+                           ll->map->bias[index], pim_ll_pixel_bytes(ll, index), 1, 0);
     owner->bias_loaded = true;
-    pim_core_emit_addition(pim_ll_at(ll, PIM_LL_POST), replica->home, pixel, replica->bias,
+    pim_core_emit_addition(pim_ll_emitter_at(ll, PIM_LL_POST), replica->home, pixel, replica->bias,
                            layer->core_layer->channels);
 }
 
@@ -252,7 +252,7 @@ void pim_ll_emit_sums(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *
     collect(ll, &ll->layer[index], replica, base, pixel);
     if (layer->bias)
         add_bias(ll, index, replica, pixel);
-    pim_core_emit_afters(pim_ll_at(ll, PIM_LL_POST), replica->home, layer, pixel, layer->channels, 1);
+    pim_core_emit_afters(pim_ll_emitter_at(ll, PIM_LL_POST), replica->home, layer, pixel, layer->channels, 1);
 }
 
 struct pim_ll_reader pim_ll_reader_of(const struct pim_ll *ll, uint32_t index,
@@ -313,7 +313,7 @@ bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t index, uint32_t r)
         if (ll->emitter && ll->status == PIM_OK)
             compute_member(ll, index, replica, m, ll->base[m]);
     }
-    if (ll->emitter)
+    if (ll->emitter && ll->status == PIM_OK)
         pim_ll_emit_sums(ll, index, replica, ll->base, pixel);
     if (ll->status == PIM_OK)
         pim_ll_deliver(ll, index, replica->next, replica->home, first);

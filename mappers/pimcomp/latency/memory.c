@@ -341,7 +341,7 @@ void pim_ll_perform_loads(struct pim_ll *ll)
         if (block == PIM_PIXEL_NONE)
             return;
         if (ll->emitter)
-            pim_core_emit_load(pim_ll_at(ll, PIM_LL_GATHER), load->core, place->address,
+            pim_core_emit_load(pim_ll_emitter_at(ll, PIM_LL_GATHER), load->core, place->address,
                                map->address + load->pixel * map->pixel_stride, place->bytes, 1, 0);
         for (uint32_t p = 0; p < load->count; p++) {
             uint32_t pixel = load->pixel + p;
@@ -425,7 +425,7 @@ void pim_ll_deliver(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t
 {
     const struct pim_core_place *map = &ll->map->map[layer];
     if (ll->layer[layer].core_layer->output && ll->emitter)
-        pim_core_emit_store(pim_ll_at(ll, PIM_LL_POST), home, ll->reservation[first].address,
+        pim_core_emit_store(pim_ll_emitter_at(ll, PIM_LL_POST), home, ll->reservation[first].address,
                             map->address + window * map->pixel_stride, pim_ll_pixel_bytes(ll, layer), 1, 0);
     enter_output(ll, layer, window, home, first, ll->output.cores - (ll->output.uses[home] > 0));
     clear_uses(&ll->output);

@@ -43,7 +43,7 @@ static void bring(struct work *w, uint32_t source, uint32_t position, uint32_t c
         uint32_t last = channel + count < end ? channel + count : end;
         if (part->source != source || from >= last)
             continue;
-        pim_core_emit_copy(pim_ll_at(w->ll, PIM_LL_POST), w->core,
+        pim_core_emit_copy(pim_ll_emitter_at(w->ll, PIM_LL_POST), w->core,
                            to + (uint64_t)(from - channel) * step * PIM_CORE_ELEMENT_BYTES,
                            pim_ll_element(w->ll, layer, position * layer->parts + p, from),
                            PIM_CORE_ELEMENT_BYTES, last - from, (uint64_t)step * PIM_CORE_ELEMENT_BYTES,
@@ -70,7 +70,7 @@ static void multiply_tile(struct work *w, uint32_t block, uint32_t inner, uint32
     for (uint32_t k = 0; k < count && !p->transposed; k++)
         bring(w, 1, inner + k, block * p->columns, p->columns,
               memory + k * p->columns * PIM_CORE_ELEMENT_BYTES, 1);
-    pim_core_product_row(pim_ll_at(w->ll, PIM_LL_POST), w->core, &tile);
+    pim_core_product_row(pim_ll_emitter_at(w->ll, PIM_LL_POST), w->core, &tile);
 }
 
 void pim_ll_product_window(struct pim_ll *ll, uint32_t index, uint32_t core, uint32_t pixel, uint32_t memory)

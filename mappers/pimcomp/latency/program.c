@@ -23,12 +23,18 @@
 void pim_ll_flush(struct pim_ll *ll)
 {
     for (int stage = 0; stage < PIM_LL_STAGES && ll->emitter; stage++) {
+        if (ll->status != PIM_OK || ll->emitter->status != PIM_OK) {
+            ll->stage[stage].count = 0; /* half of a message may stand there */
+            continue;
+        }
         if (stage == PIM_LL_COLLECT || stage == PIM_LL_TRANSMIT)
             pim_ll_order_messages(ll, &ll->stage[stage]);
         pim_core_emitter_release(ll->emitter, &ll->stage[stage]);
     }
     if (ll->emitter && ll->status == PIM_OK)
         ll->status = ll->emitter->status;
+    if (ll->emitter)
+        ll->emitter->stage = NULL;
     for (size_t i = 0; i < ll->deferrals; i++)
         pim_local_heap_release(&ll->heap[ll->deferred[i].core], ll->deferred[i].address,
                                ll->deferred[i].bytes);
@@ -48,8 +54,8 @@ static void send_pixel(struct pim_ll *ll, const struct pim_ll_request *request)
     const struct pim_pixel *source = &ll->pixels.record[request->source];
     const struct pim_pixel *destination = &ll->pixels.record[request->destination];
     if (ll->emitter)
-        pim_core_emit_message(pim_ll_at(ll, PIM_LL_TRANSMIT), pim_pixel_core(source->key), source->address,
-                              pim_pixel_core(destination->key), destination->address,
+        pim_core_emit_message(pim_ll_emitter_at(ll, PIM_LL_TRANSMIT), pim_pixel_core(source->key),
+                              source->address, pim_pixel_core(destination->key), destination->address,
                               pim_ll_pixel_bytes(ll, request->layer));
 }
 

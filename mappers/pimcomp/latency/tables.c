@@ -187,7 +187,7 @@ static void put_run(struct pim_ll *ll, const struct pim_ll_layer *layer, uint32_
         uint32_t from =
             pim_ll_element(ll, layer, layer->run_position[number] * layer->parts + p, (uint32_t)channel);
         int64_t to = run->to_channel + (int64_t)i * run->to_step;
-        pim_core_emit_run(pim_ll_at(ll, PIM_LL_POST), core, run,
+        pim_core_emit_run(pim_ll_emitter_at(ll, PIM_LL_POST), core, run,
                           pixel + (uint32_t)to * PIM_CORE_ELEMENT_BYTES, from, next - i);
     }
 }
@@ -196,7 +196,8 @@ void pim_ll_move_window(struct pim_ll *ll, uint32_t index, uint32_t window, uint
 {
     const struct pim_ll_layer *layer = &ll->layer[index];
     if (layer->runs.zeros)
-        pim_core_emit_write(pim_ll_at(ll, PIM_LL_POST), core, pixel, 0, pim_ll_pixel_bytes(ll, index), 1, 0);
+        pim_core_emit_write(pim_ll_emitter_at(ll, PIM_LL_POST), core, pixel, 0, pim_ll_pixel_bytes(ll, index),
+                            1, 0);
     for (uint32_t r = layer->runs.first[window]; r < layer->runs.first[window + 1]; r++)
         put_run(ll, layer, r, core, pixel);
 }

@@ -13,7 +13,7 @@ struct window {
 
 static struct pim_core_emitter *emitter_of(const struct window *window)
 {
-    return pim_ll_at(window->ll, PIM_LL_POST);
+    return pim_ll_emitter_at(window->ll, PIM_LL_POST);
 }
 
 static void copy(const struct window *window, uint32_t to, uint32_t from, uint32_t elements)

@@ -1,5 +1,5 @@
 /*
- * The paper's integer programme as it is printed: X (a layer j of a stage has i branches under scheme k), Y
+ * The paper's integer programme literally: X (a layer j of a stage has i branches under scheme k), Y
  * and Z, with what its text means where the printed constraints say something else (docs/mappers/allspark.md
  * lists the places). For small problems without costs that come once and needs other than those of reuse.
  */

@@ -67,8 +67,9 @@ START_TEST(exact_is_the_literal_programme)
         struct pim_schedule_solution exact;
         struct pim_error error = {0};
         ck_assert(pim_schedule_exact(&counts, NULL, &exact, &error) == PIM_OK);
-        ck_assert_uint_eq(literal_optimum(&literal, solver, SECONDS),
-                          exact.found ? exact.cycles : UINT64_MAX);
+        uint64_t optimum = literal_optimum(&literal, solver, SECONDS);
+        ck_assert_msg(optimum == (exact.found ? exact.cycles : UINT64_MAX), "instance %u: %llu cycles", i,
+                      (unsigned long long)optimum);
         pim_schedule_solution_terminate(&exact);
         pim_schedule_problem_terminate(&literal);
         pim_schedule_problem_terminate(&counts);
