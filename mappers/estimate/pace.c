@@ -56,6 +56,12 @@ void pim_pace_destroy(struct pim_pace *pace)
     free(pace);
 }
 
+void pim_pace_restart(struct pim_pace *pace)
+{
+    pace->offset = pace->last = 0;
+    pim_bank_initialize(&pace->bank, &pace->rules);
+}
+
 void pim_pace_begin(struct pim_pace *pace, uint64_t cycle)
 {
     const struct pim_estimate_hardware *hardware = pace->hardware;
@@ -183,6 +189,26 @@ static uint64_t memory(struct pim_pace *pace, const struct pim_instruction *inst
         pace->port_free = start = pim_larger(start, (times.next - pace->offset) * pace->memory);
     } while (!last);
     return (times.last_data - pace->offset) * pace->memory;
+}
+
+static uint64_t to_logic(const struct pim_pace *pace, uint64_t memory_cycle)
+{
+    return memory_cycle / pace->logic * pace->memory +
+           pim_divide_up(memory_cycle % pace->logic * pace->memory, pace->logic);
+}
+
+void pim_pace_access(struct pim_pace *pace, uint64_t cycle, uint64_t address, uint32_t bytes, bool write,
+                     uint64_t *free, uint64_t *done)
+{
+    struct pim_instruction instruction = {.opcode = write ? PIM_OP_STORE : PIM_OP_LOAD};
+    instruction.u.memory.address = address;
+    instruction.u.memory.bytes = bytes;
+    instruction.u.memory.count = 1;
+    pim_pace_begin(pace, cycle);
+    const uint64_t end = memory(pace, &instruction, 0);
+    *free = to_logic(pace, pace->offset + pim_divide_up(pace->port_free, pace->memory));
+    *done = to_logic(pace, pace->offset + pim_divide_up(end, pace->memory));
+    pace->last = pace->port_free;
 }
 
 void pim_pace_put(struct pim_pace *pace, const struct pim_instruction *instruction)

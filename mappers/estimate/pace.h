@@ -17,6 +17,9 @@ struct pim_pace;
 struct pim_pace *pim_pace_create(const struct pim_estimate_hardware *hardware);
 void pim_pace_destroy(struct pim_pace *pace); /* NULL is allowed */
 
+/* As if nothing had come yet. */
+void pim_pace_restart(struct pim_pace *pace);
+
 /* What comes now begins in this cycle of the logic clock, or at the end of what came before where that is
  * later: with all engines idle, empty buffers, and the rows open that were left open. Refreshes go on
  * meanwhile. */
@@ -24,6 +27,11 @@ void pim_pace_begin(struct pim_pace *pace, uint64_t cycle);
 
 /* The next instruction of its program. A phase mark is one too; SEND and RECEIVE end at once. */
 void pim_pace_put(struct pim_pace *pace, const struct pim_instruction *instruction);
+
+/* An access of the network interface: `free`, when the port takes the next one, and `done`, when the data of
+ * this one are there, both in cycles of the logic clock from 0 on, rounded up. */
+void pim_pace_access(struct pim_pace *pace, uint64_t cycle, uint64_t address, uint32_t bytes, bool write,
+                     uint64_t *free, uint64_t *done);
 
 /* Cycles of the logic clock from the beginning to the end of all, rounded up. */
 uint64_t pim_pace_cycles(const struct pim_pace *pace);

@@ -35,14 +35,21 @@ enum { CORNERS = 2, ATTEMPTS = NICE_METHODS > CORNERS ? NICE_METHODS : CORNERS }
 
 struct attempts {
     const struct nice_search *search;
+    struct tile_memory *const *tiles; /* of each worker */
     struct attempt list[ATTEMPTS];
     unsigned count;
+};
+
+/* What plans are made for by turns, whatever is asked: so each objective has the best of the same plans. */
+struct turn {
+    enum nice_objective objective; /* corners are tried as long as it falls */
+    struct nice_weights weights;
 };
 
 /* Weights get what maps and what is received leave, which depends on the plan: as long as a plan needs more
  * than there is, weights get less. */
 static enum pim_status try_limit(const struct nice_search *search, struct attempt *attempt,
-                                 uint64_t copy_limit, struct pim_error *error)
+                                 struct tile_memory *tiles, uint64_t copy_limit, struct pim_error *error)
 {
     uint64_t memory = search->hardware->memory_bytes, capacity = memory;
     struct nice_plan *plan = &attempt->plan;
@@ -55,7 +62,8 @@ static enum pim_status try_limit(const struct nice_search *search, struct attemp
                                              .method = attempt->method,
                                              .weights = attempt->weights,
                                              .width = attempt->width,
-                                             .height = attempt->height};
+                                             .height = attempt->height,
+                                             .tiles = tiles};
         if (nice_plan_make(&request, plan, error) != PIM_OK ||
             nice_emit(plan, NULL, &attempt->result, error) != PIM_OK)
             return error->status;
@@ -79,10 +87,9 @@ static void work(void *context, unsigned worker, uint64_t index)
     const struct attempts *attempts = context;
     struct attempt *attempt = &((struct attempts *)context)->list[index];
     uint64_t limit = UINT64_MAX, memory = attempts->search->hardware->memory_bytes;
-    (void)worker;
     for (int trial = 0; trial < LIMIT_TRIALS; trial++) {
         struct pim_error failure = {0};
-        attempt->status = try_limit(attempts->search, attempt, limit, &failure);
+        attempt->status = try_limit(attempts->search, attempt, attempts->tiles[worker], limit, &failure);
         if (attempt->status == PIM_OK)
             return;
         nice_plan_terminate(&attempt->plan);
@@ -101,12 +108,17 @@ static double score(enum nice_objective objective, const struct nice_tried *trie
                                       : tried->pj * (double)tried->cycles;
 }
 
-/* The best is kept by what its programs are estimated to take: candidates see what moves between layers only
- * roughly. True: it is this one. */
-static bool keep(enum nice_objective objective, struct attempt *attempt, struct nice_best *best)
+static bool is_less(enum nice_objective objective, const struct nice_tried *a, const struct nice_tried *b)
 {
-    const struct nice_tried tried = {attempt->result.cycles, attempt->result.energy.total},
-                            kept = {best->result.cycles, best->result.energy.total};
+    return b->cycles == 0 || score(objective, a) < score(objective, b);
+}
+
+/* The best is kept by what its programs are estimated to take: candidates see what moves between layers only
+ * roughly. True: no other is as good for the objective of this turn. */
+static bool keep(const struct nice_search *search, enum nice_objective turn, struct attempt *attempt,
+                 struct nice_best *best)
+{
+    const struct nice_tried tried = {attempt->result.cycles, attempt->result.energy.total};
     struct nice_tried *of_method = &best->tried[attempt->method];
     if (attempt->status != PIM_OK) {
         if (of_method->cycles == 0)
@@ -114,42 +126,48 @@ static bool keep(enum nice_objective objective, struct attempt *attempt, struct 
                            attempt->failure.text);
         return false;
     }
-    if (of_method->cycles == 0 || score(objective, &tried) < score(objective, of_method))
+    if (is_less(search->objective, &tried, of_method))
         *of_method = tried;
-    if (best->found && score(objective, &tried) >= score(objective, &kept)) {
-        nice_plan_terminate(&attempt->plan);
-        return false;
+    const bool least = is_less(turn, &tried, &best->least[turn]),
+               asked = is_less(search->objective, &tried, &best->least[search->objective]);
+    for (int objective = 0; objective < NICE_OBJECTIVES; objective++) {
+        if (is_less((enum nice_objective)objective, &tried, &best->least[objective]))
+            best->least[objective] = tried;
     }
-    nice_plan_terminate(&best->plan);
-    best->plan = attempt->plan;
-    best->result = attempt->result;
-    best->method = attempt->method;
-    best->found = true;
-    return true;
+    if (asked) {
+        nice_plan_terminate(&best->plan);
+        best->plan = attempt->plan;
+        best->result = attempt->result;
+        best->method = attempt->method;
+        best->found = true;
+    } else {
+        nice_plan_terminate(&attempt->plan);
+    }
+    return least;
 }
 
 /*
  * What moves between nodes makes small networks slower on many of them than on few. So branches one after
  * another are tried on half of the array, and on three quarters, as long as one of these is the best so far.
  */
-static void try_corners(const struct nice_search *search, struct nice_weights weights,
+static void try_corners(const struct nice_search *search, const struct turn *turn,
                         struct pim_workers *workers, struct nice_best *best)
 {
     uint32_t width = search->hardware->width, height = search->hardware->height;
     for (bool better = true; better && width * height > 1;) {
-        struct attempts attempts = {.search = search};
+        struct attempts attempts = {.search = search, .tiles = best->tiles};
         const uint32_t longer = width > height ? width : height;
         const uint32_t sides[CORNERS] = {pim_divide_up32(longer, 2), longer - longer / 4};
         better = false;
         for (unsigned i = 0; i < CORNERS && sides[i] < longer; i++)
             attempts.list[attempts.count++] = (struct attempt){.method = NICE_SERIAL,
-                                                               .weights = weights,
+                                                               .weights = turn->weights,
                                                                .width = width > height ? sides[i] : width,
                                                                .height = width > height ? height : sides[i]};
         pim_workers_run(workers, work, &attempts, 0, attempts.count);
         for (unsigned i = 0; i < attempts.count; i++) {
             struct attempt *attempt = &attempts.list[i];
-            if (keep(search->objective, attempt, best)) {
+            if (keep(search, turn->objective, attempt, best)) {
                 better = true;
                 width = attempt->width;
                 height = attempt->height;
@@ -158,54 +176,61 @@ static void try_corners(const struct nice_search *search, struct nice_weights we
     }
 }
 
-/* All methods with these weights. */
-static void try_weights(const struct nice_search *search, struct nice_weights weights,
+/* All methods with the weights of a turn. */
+static void try_weights(const struct nice_search *search, const struct turn *turn,
                         struct pim_workers *workers, struct nice_best *best, struct pim_error *first)
 {
-    struct attempts attempts = {.search = search};
+    struct attempts attempts = {.search = search, .tiles = best->tiles};
     for (int method = 0; method < NICE_METHODS; method++) {
-        /* the baselines know latency and throughput alone */
-        if (search->asked[method] && (method < NICE_SEQUENTIAL || weights.energy == 0))
+        /* The baselines know latency and throughput alone; side by side branches need what they need one
+         * after another. */
+        if (method == NICE_PARALLEL && search->asked[NICE_SERIAL] && turn->objective == NICE_ENERGY)
+            continue;
+        if (search->asked[method] && (method < NICE_SEQUENTIAL || turn->weights.energy == 0))
             attempts.list[attempts.count++] =
-                (struct attempt){.method = (enum nice_method)method, .weights = weights};
+                (struct attempt){.method = (enum nice_method)method, .weights = turn->weights};
     }
     pim_workers_run(workers, work, &attempts, 0, attempts.count);
     for (unsigned i = 0; i < attempts.count; i++) {
         if (attempts.list[i].status != PIM_OK && first->status == PIM_OK)
             *first = attempts.list[i].failure;
-        (void)keep(search->objective, &attempts.list[i], best);
+        (void)keep(search, turn->objective, &attempts.list[i], best);
     }
     if (search->asked[NICE_SERIAL] && best->tried[NICE_SERIAL].cycles > 0)
-        try_corners(search, weights, workers, best);
+        try_corners(search, turn, workers, best);
 }
 
 /*
- * Plans of least cycles are made for every objective, and plans of least energy where energy counts. Plans
- * for the weighted sum that falls as the product of both does at the best plan so far (Dinkelbach's method)
- * are made for that product, anew where the best changed, and once for latency: what moves between layers is
- * seen only roughly by candidates, costs energy, and is often what makes a plan slow.
+ * Plans of least cycles, of least energy, and for the weighted sum that falls as the product of both does at
+ * the best plan so far (Dinkelbach's method), anew where that changed. What moves between layers is seen only
+ * roughly by candidates, costs energy, and is often what makes a plan slow: a plan that is made for one
+ * objective may be the best for another.
  */
 static enum pim_status try_all(const struct nice_search *search, struct pim_workers *workers,
                                struct nice_best *best, struct pim_error *error)
 {
-    static const int sums[] = {[NICE_LATENCY] = 1, [NICE_ENERGY] = 0, [NICE_EDP] = 2};
+    enum { SUMS = 2 };
     struct pim_error first = {0};
     uint64_t standing = (uint64_t)(nice_standing_pj(search->hardware) + 0.5), cycles = 0;
-    try_weights(search, (struct nice_weights){1, 0}, workers, best, &first);
-    bool energies = best->found && best->result.energy.total > 0;
-    if (search->objective != NICE_LATENCY && best->found && !energies)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "the hardware has no energies (energy.*): nothing to minimise for --objective %s",
-                        nice_objectives[search->objective]);
-    if (search->objective != NICE_LATENCY && best->found)
-        try_weights(search, (struct nice_weights){standing, 1}, workers, best, &first);
-    for (int sum = 0; sum < sums[search->objective] && energies && cycles != best->result.cycles; sum++) {
-        cycles = best->result.cycles;
-        double slope = best->result.energy.total / (double)cycles;
-        try_weights(search, (struct nice_weights){standing + (uint64_t)(slope + 0.5), 1}, workers, best,
+    try_weights(search, &(struct turn){NICE_LATENCY, {1, 0}}, workers, best, &first);
+    if (!best->found)
+        return pim_fail(error, first.status, "%s", first.text);
+    if (best->result.energy.total == 0)
+        return search->objective == NICE_LATENCY
+                   ? PIM_OK
+                   : pim_fail(
+                         error, PIM_BAD_INPUT,
+                         "the hardware has no energies (energy.*): nothing to minimise for --objective %s",
+                         nice_objectives[search->objective]);
+    try_weights(search, &(struct turn){NICE_ENERGY, {standing, 1}}, workers, best, &first);
+    const struct nice_tried *product = &best->least[NICE_EDP];
+    for (int sum = 0; sum < SUMS && cycles != product->cycles; sum++) {
+        cycles = product->cycles;
+        double slope = product->pj / (double)cycles;
+        try_weights(search, &(struct turn){NICE_EDP, {standing + (uint64_t)(slope + 0.5), 1}}, workers, best,
                     &first);
     }
-    return best->found ? PIM_OK : pim_fail(error, first.status, "%s", first.text);
+    return PIM_OK;
 }
 
 enum pim_status nice_search(const struct nice_search *search, struct nice_best *best, struct pim_error *error)
@@ -214,7 +239,14 @@ enum pim_status nice_search(const struct nice_search *search, struct nice_best *
     struct pim_workers *workers;
     if (pim_workers_create(&workers, threads < NICE_METHODS ? threads : NICE_METHODS, error) != PIM_OK)
         return error->status;
-    enum pim_status status = try_all(search, workers, best, error);
+    enum pim_status status = PIM_OK;
+    for (unsigned worker = 0; worker < pim_workers_count(workers) && status == PIM_OK; worker++) {
+        best->tiles[worker] = tile_memory_create();
+        if (!best->tiles[worker])
+            status = pim_fail(error, PIM_NO_MEMORY, "out of memory for tilings");
+    }
+    if (status == PIM_OK)
+        status = try_all(search, workers, best, error);
     pim_workers_destroy(workers);
     return status;
 }
@@ -222,4 +254,6 @@ enum pim_status nice_search(const struct nice_search *search, struct nice_best *
 void nice_best_terminate(struct nice_best *best)
 {
     nice_plan_terminate(&best->plan);
+    for (int worker = 0; worker < NICE_METHODS; worker++)
+        tile_memory_destroy(best->tiles[worker]);
 }

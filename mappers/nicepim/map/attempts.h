@@ -44,8 +44,10 @@ struct nice_best {
     enum nice_method method; /* that won */
     struct nice_plan plan;
     struct nice_result result;
-    struct nice_tried tried[NICE_METHODS]; /* the best of each */
-    char left_out[NICE_METHODS][256];      /* why; "": tried or not asked for */
+    struct nice_tried tried[NICE_METHODS];    /* the best of each */
+    struct nice_tried least[NICE_OBJECTIVES]; /* by each objective, whichever is asked for */
+    char left_out[NICE_METHODS][256];         /* why; "": tried or not asked for */
+    struct tile_memory *tiles[NICE_METHODS];  /* of each thread that makes plans */
 };
 
 /* The same best plan with any number of threads. PIM_BAD_INPUT: nothing fits, by how much; or the hardware

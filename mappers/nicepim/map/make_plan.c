@@ -68,6 +68,7 @@ static uint64_t bring_cost(struct emitter *places, uint32_t layer)
     const struct nice_plan *plan = places->plan;
     const struct pim_estimate_actions nothing = {0};
     places->program.actions = nothing;
+    program_rewind(&places->program); /* the same whatever was tried before */
     enum flow_kind kind = places->plan->flow.operation[layer].kind;
     if (kind == FLOW_PRODUCT) {
         struct product *product = product_create(places, layer);
@@ -100,13 +101,11 @@ static uint64_t product_in_class(const struct nice_plan *plan, const uint32_t *p
     return cost;
 }
 
-/* A class in a layout: its writers and readers. */
-static uint64_t class_cost(struct emitter *places, const uint32_t *parent, uint32_t class,
-                           struct pim_map_layout trial)
+static void lay_out_class(struct emitter *places, const uint32_t *parent, uint32_t class,
+                          struct pim_map_layout trial)
 {
     const struct nice_plan *plan = places->plan;
     const struct flow *flow = &plan->flow;
-    uint64_t cost = 0;
     for (uint32_t i = class; i < flow->count; i++) {
         if (class_of(parent, i) != class)
             continue;
@@ -114,7 +113,17 @@ static uint64_t class_cost(struct emitter *places, const uint32_t *parent, uint3
         for (uint32_t p = 0; p < places->home[i].count; p++)
             places->home[i].pieces[p].place.layout = trial;
     }
-    for (uint32_t i = class; i < flow->count && places->program.status == PIM_OK; i++) {
+}
+
+/* A class in a layout: its writers and readers; `least`, or more: not all of them were counted. */
+static uint64_t class_cost(struct emitter *places, const uint32_t *parent, uint32_t class,
+                           struct pim_map_layout trial, uint64_t least)
+{
+    const struct nice_plan *plan = places->plan;
+    const struct flow *flow = &plan->flow;
+    uint64_t cost = 0;
+    lay_out_class(places, parent, class, trial);
+    for (uint32_t i = class; i < flow->count && cost < least && places->program.status == PIM_OK; i++) {
         bool product = flow->operation[i].kind == FLOW_PRODUCT;
         if (product)
             cost += product_in_class(plan, parent, i, class, trial);
@@ -131,6 +140,7 @@ static enum pim_status place_all(struct emitter *places, const struct nice_plan 
     places->home = calloc((size_t)plan->flow.count + 1, sizeof *places->home);
     if (!program_initialize(&places->program, plan, NULL, error) || !places->home)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the places of maps");
+    places->program.rough = true;
     for (uint32_t i = 0; i < plan->flow.count && places->program.status == PIM_OK; i++) {
         if (plan->flow.operation[i].kind == FLOW_PRODUCT)
             results_of_product(places, i);
@@ -153,13 +163,13 @@ static enum pim_status choose_layouts(struct nice_plan *plan, const uint32_t *pa
             continue;
         for (uint32_t g = 0; g <= groups; g = g ? 2 * g : 1) {
             struct pim_map_layout trial = {g == 0 ? PIM_LAYOUT_BHWC : PIM_LAYOUT_BCHW, g == 0 ? 1 : g};
-            uint64_t cost = class_cost(&places, parent, class, trial);
+            uint64_t cost = class_cost(&places, parent, class, trial, least);
             if (cost >= least)
                 continue;
             least = cost;
             best = trial;
         }
-        (void)class_cost(&places, parent, class, best);
+        lay_out_class(&places, parent, class, best);
         status = places.program.status;
     }
     for (uint32_t i = 0; places.home && i < plan->flow.count; i++)
@@ -285,7 +295,8 @@ enum pim_status nice_plan_make(const struct nice_request *request, struct nice_p
     size_t count = plan->flow.count + (size_t)1;
     plan->decision = calloc(count, sizeof *plan->decision);
     plan->layout = calloc(count, sizeof *plan->layout);
-    plan->tiles = tile_memory_create();
+    plan->own_tiles = request->tiles ? NULL : tile_memory_create();
+    plan->tiles = request->tiles ? request->tiles : plan->own_tiles;
     plan->part = pipeline ? calloc(count, sizeof *plan->part) : NULL;
     uint32_t *parent = calloc(count, sizeof *parent);
     struct pim_map_layout *layout = calloc(count, sizeof *layout),

@@ -106,6 +106,6 @@ void nice_plan_terminate(struct nice_plan *plan)
     free(plan->decision);
     free(plan->layout);
     free(plan->part);
-    tile_memory_destroy(plan->tiles);
+    tile_memory_destroy(plan->own_tiles);
     *plan = (struct nice_plan){0};
 }

@@ -28,21 +28,21 @@ struct nice_plan {
     struct pim_estimate_hardware *corner;      /* owned; NULL: all nodes work */
     struct nice_weights weights;               /* what is minimised */
     struct flow flow;
-    struct tile_memory *tiles;
-    struct nice_decision *decision; /* of each layer of the graph; of products alone */
-    struct pim_map_layout *layout;  /* of the output of each layer */
-    uint64_t capacity;              /* for weights on a node */
-    uint64_t copy_limit;            /* bytes of a copy that a node brings together from others, at most */
-    uint64_t cost, stored;          /* of the choice; cost: by the weights, cycles where they are {1, 0} */
-    uint64_t bound;                 /* no choice among the candidates costs less */
-    bool rounded;                   /* the choice counted sizes in 4096ths of the capacity */
-    bool unjoinable;                /* the exact choice had fronts that were too large */
-    bool serial;                    /* branches one after another */
-    bool sequential;                /* the paper's baseline instead */
-    uint32_t parallel_segments;     /* whose branches work side by side */
-    uint32_t images, parts;         /* of a pipeline; no parts: there is none */
-    uint32_t *part;                 /* of each layer of a pipeline */
-    uint32_t front_points, rounds;  /* of the choice; alternations until nothing changed */
+    struct tile_memory *tiles, *own_tiles; /* own: NULL where they are borrowed */
+    struct nice_decision *decision;        /* of each layer of the graph; of products alone */
+    struct pim_map_layout *layout;         /* of the output of each layer */
+    uint64_t capacity;                     /* for weights on a node */
+    uint64_t copy_limit;           /* bytes of a copy that a node brings together from others, at most */
+    uint64_t cost, stored;         /* of the choice; cost: by the weights, cycles where they are {1, 0} */
+    uint64_t bound;                /* no choice among the candidates costs less */
+    bool rounded;                  /* the choice counted sizes in 4096ths of the capacity */
+    bool unjoinable;               /* the exact choice had fronts that were too large */
+    bool serial;                   /* branches one after another */
+    bool sequential;               /* the paper's baseline instead */
+    uint32_t parallel_segments;    /* whose branches work side by side */
+    uint32_t images, parts;        /* of a pipeline; no parts: there is none */
+    uint32_t *part;                /* of each layer of a pipeline */
+    uint32_t front_points, rounds; /* of the choice; alternations until nothing changed */
 };
 
 void nice_plan_terminate(struct nice_plan *plan);

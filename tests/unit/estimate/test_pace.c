@@ -2,7 +2,7 @@
 #include "tests/unit/estimate/machine.h"
 #include "tests/unit/estimate/suites.h"
 
-#include "mappers/estimate/pace.h"
+#include "mappers/estimate/messages.h"
 #include "models/system/system.h"
 #include "sim/random.h"
 #include "traces/file/writer.h"
@@ -154,12 +154,72 @@ START_TEST(programs_take_the_cycles_of_the_node)
 }
 END_TEST
 
+/* A message that waits for another is that other, what is made of it, and itself behind it, its announcement
+ * there. */
+START_TEST(a_message_waits_for_another)
+{
+    struct machine machine;
+    const char *const assignment[] = {"array.width=3", "array.height=1"};
+    machine_read(&machine, "nicepim-4x4", assignment, 2);
+    const uint32_t sizes[] = {1, 2048, 100000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const struct pim_estimate_message both[] = {
+            {.from = 0, .to = 1, .bytes = sizes[i], .after = PIM_ESTIMATE_AT_ONCE},
+            {.from = 1, .to = 2, .bytes = sizes[i], .after = 0, .delay = 1234}};
+        const struct pim_estimate_message second = {
+            .from = 1, .to = 2, .bytes = sizes[i], .after = PIM_ESTIMATE_AT_ONCE};
+        uint64_t start[3] = {7, 7, 7}, first[3], end[3], alone[3];
+        ck_assert(pim_estimate_messages(&machine.estimate, both, 1, NULL, start, first));
+        ck_assert(pim_estimate_messages(&machine.estimate, both, 2, NULL, start, end));
+        start[1] = first[1] + 1234;
+        ck_assert(pim_estimate_messages(&machine.estimate, &second, 1, NULL, start, alone));
+        ck_assert_uint_gt(first[1], 7);
+        ck_assert_uint_eq(end[2], alone[2]);
+        ck_assert_uint_eq(end[0], first[0]);
+    }
+}
+END_TEST
+
+/* An access takes what a load takes, with the row that was left open; without it where all is begun anew. */
+START_TEST(an_access_is_a_load)
+{
+    struct machine machine;
+    machine_read(&machine, "nicepim-4x4", NULL, 0);
+    struct pim_pace *pace = pim_pace_create(&machine.estimate);
+    ck_assert_ptr_nonnull(pace);
+    uint64_t closed = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        uint64_t taken, there[2];
+        struct pim_instruction load = {.opcode = PIM_OP_LOAD};
+        load.u.memory.bytes = 4096;
+        load.u.memory.count = 1;
+        pim_pace_begin(pace, 100);
+        pim_pace_put(pace, &load);
+        const uint64_t loaded = pim_pace_cycles(pace);
+        pim_pace_begin(pace, 1000);
+        pim_pace_put(pace, &load);
+        pim_pace_access(pace, 1500, 0, 4096, false, &taken, &there[1]);
+        ck_assert_uint_gt(there[1], taken);
+        ck_assert_uint_lt(there[1] - 1500, loaded); /* the row is open */
+        pim_pace_restart(pace);
+        pim_pace_access(pace, 100, 0, 4096, false, &taken, &there[0]);
+        ck_assert_uint_eq(there[0] - 100, loaded);
+        ck_assert(turn == 0 || loaded == closed);
+        closed = loaded;
+        pim_pace_restart(pace);
+    }
+    pim_pace_destroy(pace);
+}
+END_TEST
+
 Suite *estimate_pace_suite(void)
 {
     Suite *suite = suite_create("pace");
     TCase *cases = tcase_create("pace");
     printf("estimate pace: seed 0x%" PRIx64 "\n", seed);
     tcase_add_loop_test(cases, programs_take_the_cycles_of_the_node, 0, SETTINGS);
+    tcase_add_test(cases, a_message_waits_for_another);
+    tcase_add_test(cases, an_access_is_a_load);
     suite_add_tcase(suite, cases);
     return suite;
 }

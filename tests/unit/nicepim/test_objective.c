@@ -111,8 +111,7 @@ START_TEST(each_objective_has_the_best_plan_of_its_own)
                           parts[i], figures[o].estimate[i], figures[o].run[i]);
     }
     for (size_t o = 0; o < 3; o++) {
-        /* the search for another objective makes other plans, and may come upon one that is faster */
-        ck_assert_double_le(figures[0].cycles, 1.02 * figures[o].cycles);
+        ck_assert_double_le(figures[0].cycles, figures[o].cycles);
         ck_assert_double_le(figures[1].estimate[TOTAL], figures[o].estimate[TOTAL]);
         ck_assert_double_le(figures[2].estimate[TOTAL] * figures[2].cycles,
                             figures[o].estimate[TOTAL] * figures[o].cycles);

@@ -173,12 +173,14 @@ START_TEST(padding_is_not_loaded)
 }
 END_TEST
 
-/* More products than are remembered, each asked for twice: what took another's place is not taken for it. */
+/* Products asked for by turns with several weights, some in each other's place: what took another's place is
+ * not taken for it. */
 START_TEST(what_is_remembered_is_what_was_found)
 {
-    enum { TRIALS = 20000 };
+    enum { TRIALS = 20000, WEIGHTS = 3 };
     struct tile_memory *memory = tile_memory_create();
-    const struct nice_weights weights = {.cycles = 1, .energy = 3};
+    static const struct nice_weights weights[WEIGHTS] = {
+        {.cycles = 1}, {.cycles = 1, .energy = 3}, {.energy = 3}};
     struct pim_estimate_hardware nodes;
     struct pim_random random;
     ck_assert_ptr_nonnull(memory);
@@ -192,9 +194,10 @@ START_TEST(what_is_remembered_is_what_was_found)
         product.channels = 1 + (uint32_t)pim_random_below(&random, 16);
         product.sums = (uint32_t)pim_random_below(&random, 2);
         struct tiling found, known;
-        bool fits = tile_choose(&nodes, &product, &weights, &found);
-        for (int turn = 0; turn < 2; turn++) {
-            ck_assert(tile_recall(memory, &nodes, &product, &weights, &known) == fits);
+        for (int turn = 0; turn < 2 * WEIGHTS; turn++) {
+            const struct nice_weights *by = &weights[turn % WEIGHTS];
+            bool fits = tile_choose(&nodes, &product, by, &found);
+            ck_assert(tile_recall(memory, &nodes, &product, by, &known) == fits);
             ck_assert(!fits || memcmp(&found, &known, sizeof found) == 0);
         }
     }

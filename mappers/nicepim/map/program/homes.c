@@ -269,22 +269,20 @@ uint64_t move_all(struct emitter *emitter)
     struct program *program = &emitter->program;
     struct program_message *messages = calloc(emitter->move_count + 1, sizeof *messages);
     struct copy *copies = calloc((size_t)program->nodes + 1, sizeof *copies);
-    uint64_t *copying = calloc((size_t)program->nodes + 1, sizeof *copying), cycles = 0;
-    if (!messages || !copies || !copying) {
+    if (!messages || !copies) {
         out_of_memory(emitter);
     } else if (emitter->move_count > 0) {
         program_pace_all(program);
         pack(emitter, copies);
-        (void)program_slowest(program, copying);
+        program_paced_all(program);
         size_t count = make_messages(emitter, messages);
-        cycles = program_exchange(program, messages, count);
+        program_exchange(program, messages, count);
         program_pace_all(program);
         unpack(emitter, messages, count);
-        cycles += program_slowest(program, copying);
+        program_paced_all(program);
     }
     free(messages);
     free(copies);
-    free(copying);
     emitter->move_count = 0;
-    return cycles;
+    return program_section(program);
 }

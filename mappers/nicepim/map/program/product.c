@@ -307,7 +307,7 @@ static bool choose_tiling(const struct emitter *emitter, struct product *product
 
 void product_compute(struct emitter *emitter, struct product *product, uint64_t parts[PIM_ESTIMATE_PARTS])
 {
-    uint64_t slowest = 0;
+    uint64_t last = 0, array = 0;
     for (uint32_t i = 0; i < product->nodes && emitter->program.status == PIM_OK; i++) {
         struct tile_product shape;
         struct tiling tiling;
@@ -334,11 +334,11 @@ void product_compute(struct emitter *emitter, struct product *product, uint64_t 
             }
         }
         flush(&walk);
-        const uint64_t cycles = program_paced(&emitter->program, walk.node);
-        if (cycles > slowest) {
-            slowest = cycles;
-            parts[PIM_ESTIMATE_COMPUTE] = pim_smaller(tiling.compute, cycles);
-            parts[PIM_ESTIMATE_MEMORY] = cycles - parts[PIM_ESTIMATE_COMPUTE];
-        }
+        program_paced(&emitter->program, walk.node);
+        array = emitter->program.clock[walk.node] > last ? tiling.compute : array;
+        last = pim_larger(last, emitter->program.clock[walk.node]);
     }
+    const uint64_t cycles = program_section(&emitter->program);
+    parts[PIM_ESTIMATE_COMPUTE] = pim_smaller(array, cycles);
+    parts[PIM_ESTIMATE_MEMORY] = cycles - parts[PIM_ESTIMATE_COMPUTE];
 }

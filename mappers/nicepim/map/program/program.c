@@ -1,6 +1,7 @@
 #include "mappers/nicepim/map/program/program.h"
 
 #include "mappers/nicepim/cycles/cycles.h"
+#include "sim/arena.h"
 #include "sim/integer.h"
 
 #include <stdlib.h>
@@ -36,8 +37,9 @@ void program_terminate(struct program *program)
     free(program->top);
     free(program->scratch);
     free(program->most_scratch);
-    free(program->traffic);
     free(program->clock);
+    free(program->traffic);
+    free(program->ways);
     for (uint32_t node = 0; program->pace && node < program->nodes; node++)
         pim_pace_destroy(program->pace[node]);
     free(program->pace);
@@ -53,6 +55,7 @@ void program_begin(struct program *program, const char *name, const char *step)
     if (program->writer)
         program->phase = pim_trace_writer_phase(program->writer, &(struct pim_trace_phase){.name = text});
     memset(program->open, 0, program->nodes * sizeof *program->open);
+    program->reached = 0;
 }
 
 /* A node that works, as all nodes of the array are counted. */
@@ -82,28 +85,32 @@ static uint64_t put(struct program *program, uint32_t node, const struct pim_ins
     return program->sequence[node]++;
 }
 
+uint64_t program_section(struct program *program)
+{
+    const uint64_t before = program->reached;
+    for (uint32_t node = 0; node < program->nodes; node++)
+        if (program->open[node])
+            program->reached = pim_larger(program->reached, program->clock[node]);
+    return program->reached - before;
+}
+
 void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS])
 {
     struct pim_trace_phase phase = {.name = ""};
-    uint64_t begin = 0, work = 0;
     for (uint32_t node = 0; node < program->nodes; node++) {
         if (!program->open[node])
             continue;
         struct pim_instruction end = {.opcode = PIM_OP_PHASE_END};
         end.u.control.phase = program->phase;
         (void)put(program, node, &end);
-        begin = program->clock[node] > begin ? program->clock[node] : begin;
     }
     for (size_t i = 0; i < PIM_ESTIMATE_PARTS; i++) {
         phase.estimate_parts[i] = parts[i];
-        work += parts[i];
         program->parts[i] += parts[i];
     }
-    uint64_t done = begin + work;
-    phase.estimate_cycles = done > program->cycles ? done - program->cycles : 0;
-    for (uint32_t node = 0; node < program->nodes; node++)
-        program->clock[node] = program->open[node] ? done : program->clock[node];
-    program->cycles = done > program->cycles ? done : program->cycles;
+    (void)program_section(program);
+    phase.estimate_cycles = program->reached > program->cycles ? program->reached - program->cycles : 0;
+    program->cycles = pim_larger(program->cycles, program->reached);
     if (program->writer)
         pim_trace_writer_set_estimate(program->writer, program->phase, &phase);
 }
@@ -114,10 +121,10 @@ void program_pace(struct program *program, uint32_t node)
     pim_pace_begin(program->pace[node], program->clock[node]);
 }
 
-uint64_t program_paced(struct program *program, uint32_t node)
+void program_paced(struct program *program, uint32_t node)
 {
     program->paced[node] = false;
-    return pim_pace_cycles(program->pace[node]);
+    program->clock[node] += pim_pace_cycles(program->pace[node]);
 }
 
 void program_pace_all(struct program *program)
@@ -126,16 +133,19 @@ void program_pace_all(struct program *program)
         program_pace(program, node);
 }
 
-uint64_t program_slowest(struct program *program, uint64_t *cycles)
+void program_paced_all(struct program *program)
 {
-    uint64_t slowest = 0;
-    for (uint32_t node = 0; node < program->nodes; node++) {
-        uint64_t all = program_paced(program, node) + (cycles ? cycles[node] : 0);
-        slowest = pim_larger(slowest, all);
-        if (cycles)
-            cycles[node] = all;
-    }
-    return slowest;
+    for (uint32_t node = 0; node < program->nodes; node++)
+        program_paced(program, node);
+}
+
+void program_rewind(struct program *program)
+{
+    program->reached = 0;
+    memset(program->open, 0, program->nodes * sizeof *program->open);
+    memset(program->clock, 0, program->nodes * sizeof *program->clock);
+    for (uint32_t node = 0; node < program->nodes; node++)
+        pim_pace_restart(program->pace[node]);
 }
 
 static void see(const struct program *program, uint32_t node, const struct nice_note *note, uint64_t after)
@@ -161,6 +171,7 @@ uint64_t program_append(struct program *program, uint32_t node, struct pim_instr
         begin.u.control.phase = program->phase;
         (void)put(program, node, &begin);
         program->open[node] = true;
+        program->reached = pim_larger(program->reached, program->clock[node]);
     }
     uint64_t wait[] = {after, after2};
     size_t at = 0;
@@ -345,11 +356,10 @@ static void add_round_trip(const struct program *program, const struct program_m
                      packet_ends(hardware, m->bytes);
 }
 
-uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count)
+/* What the busiest link or node needs for all messages. */
+static uint64_t rough_cycles(struct program *program, const struct program_message *messages, size_t count)
 {
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
-    if (count == 0)
-        return 0;
     uint64_t *through = calloc((size_t)program->nodes * 3, sizeof *through), busiest = 0, rounds = 0,
              largest = 0;
     if (!through) {
@@ -357,32 +367,83 @@ uint64_t program_exchange(struct program *program, struct program_message *messa
         return 0;
     }
     memset(program->traffic, 0, (size_t)program->nodes * 4 * sizeof *program->traffic);
+    for (size_t i = 0; i < count; i++) {
+        const struct program_message *m = &messages[i];
+        load_route(program, m->from, m->to, m->bytes);
+        through[2 * m->from] += m->bytes;
+        through[2 * m->to + 1] += m->bytes;
+        largest = pim_larger(largest, m->bytes);
+        add_round_trip(program, m, through + 2 * (size_t)program->nodes);
+    }
+    for (size_t i = 0; i < (size_t)program->nodes * 4; i++)
+        busiest = pim_larger(busiest, program->traffic[i]);
+    for (size_t i = 0; i < (size_t)program->nodes * 2; i++)
+        busiest = pim_larger(busiest, through[i]);
+    for (size_t i = (size_t)program->nodes * 2; i < (size_t)program->nodes * 3; i++)
+        rounds = pim_larger(rounds, through[i]);
+    free(through);
+    uint64_t links = pim_estimate_link(hardware, busiest) + packet_ends(hardware, largest) +
+                     pim_estimate_hops(hardware, (uint64_t)hardware->width + hardware->height);
+    return pim_larger(pim_divide_up(rounds, hardware->posted_receives > 0 ? hardware->posted_receives : 1),
+                      links);
+}
+
+/* Roughly: each node of the phase takes that long. */
+static void exchange_roughly(struct program *program, const struct program_message *messages, size_t count)
+{
+    const uint64_t cycles = rough_cycles(program, messages, count);
+    for (uint32_t node = 0; node < program->nodes; node++)
+        program->clock[node] += program->open[node] ? cycles : 0;
+}
+
+/* All messages that were sent, on the nodes that have them, from where these are. */
+static void time_messages(struct program *program)
+{
+    if (program->status == PIM_OK && program->way_count > 0 &&
+        !pim_estimate_messages(program->plan->hardware, program->ways, (uint32_t)program->way_count,
+                               (struct pim_pace *const *)program->pace, program->clock, program->clock))
+        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
+    program->way_count = 0;
+}
+
+/* A message to be timed; gives its number. */
+static uint32_t add_way(struct program *program, const struct pim_estimate_message *way)
+{
+    struct pim_estimate_message *ways =
+        pim_array_grow(program->ways, &program->way_room, program->way_count + 1, sizeof *ways);
+    if (!ways) {
+        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
+        return PIM_ESTIMATE_AT_ONCE;
+    }
+    program->ways = ways;
+    ways[program->way_count] = *way;
+    return (uint32_t)program->way_count++;
+}
+
+void program_exchange(struct program *program, struct program_message *messages, size_t count)
+{
     for (size_t i = 0; i < count; i++)
         messages[i].distance = (messages[i].to + program->nodes - messages[i].from) % program->nodes;
     qsort(messages, count, sizeof *messages, compare_messages);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && program->status == PIM_OK; i++) {
         struct program_message *m = &messages[i];
         uint32_t tag = program->tag++;
         send(program, m->to, PIM_OP_RECEIVE, m->from, tag, m->target, m->bytes, PROGRAM_NOTHING,
              &m->received);
         send(program, m->from, PIM_OP_SEND, m->to, tag, m->source, m->bytes, m->after, NULL);
-        load_route(program, m->from, m->to, m->bytes);
-        through[2 * m->from] += m->bytes;
-        largest = m->bytes > largest ? m->bytes : largest;
-        through[2 * m->to + 1] += m->bytes;
-        add_round_trip(program, m, through + 2 * (size_t)program->nodes);
+        if (program->rough)
+            continue;
+        (void)add_way(program, &(struct pim_estimate_message){.from = m->from,
+                                                              .to = m->to,
+                                                              .bytes = m->bytes,
+                                                              .source = m->source,
+                                                              .target = m->target,
+                                                              .after = PIM_ESTIMATE_AT_ONCE});
     }
-    for (size_t i = 0; i < (size_t)program->nodes * 4; i++)
-        busiest = program->traffic[i] > busiest ? program->traffic[i] : busiest;
-    for (size_t i = 0; i < (size_t)program->nodes * 2; i++)
-        busiest = through[i] > busiest ? through[i] : busiest;
-    for (size_t i = (size_t)program->nodes * 2; i < (size_t)program->nodes * 3; i++)
-        rounds = through[i] > rounds ? through[i] : rounds;
-    free(through);
-    uint64_t links = pim_estimate_link(hardware, busiest) + packet_ends(hardware, largest) +
-                     pim_estimate_hops(hardware, (uint64_t)hardware->width + hardware->height);
-    rounds = pim_divide_up(rounds, hardware->posted_receives > 0 ? hardware->posted_receives : 1);
-    return rounds > links ? rounds : links;
+    if (program->rough && count > 0)
+        exchange_roughly(program, messages, count);
+    else
+        time_messages(program);
 }
 
 /* --- rings --- */
@@ -419,7 +480,7 @@ static uint64_t largest_piece(const struct program_ring *ring)
     return largest;
 }
 
-uint64_t program_schedule(struct program *program, struct program_ring *rings, uint32_t count)
+void program_schedule(struct program *program, struct program_ring *rings, uint32_t count)
 {
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
     struct pim_sharing sharing = {.rows = hardware->height, .columns = hardware->width, .set_count = count};
@@ -444,7 +505,6 @@ uint64_t program_schedule(struct program *program, struct program_ring *rings, u
         sharing.weight[r] = pim_divide_up(largest_piece(&rings[r]), unit);
         memcpy(sharing.node + sharing.start[r], rings[r].member, rings[r].count * sizeof *sharing.node);
     }
-    uint64_t load = 0;
     if (program->status == PIM_OK)
         program->status = pim_cycles_solve(&sharing, &options, &cycles, program->error);
     if (program->status == PIM_OK) {
@@ -454,11 +514,9 @@ uint64_t program_schedule(struct program *program, struct program_ring *rings, u
                 rings[r].member[i] = sharing.node[sharing.start[r] + rings[r].piece[i]];
             }
         }
-        load = cycles.max_load * unit;
         pim_cycles_terminate(&cycles);
     }
     pim_sharing_terminate(&sharing);
-    return load;
 }
 
 /* Where piece `piece` of the block of the member at `place` lies. */
@@ -473,7 +531,16 @@ static uint64_t piece_address(const struct program_ring *ring, uint32_t place, u
 struct step {
     uint64_t *last;  /* of each node: the instruction that made what it sends next */
     uint64_t *spare; /* where sums come in */
+    uint32_t *come;  /* the message that brought it, of the steps by turns */
 };
+
+/* From when sums have come to when they are added to those of the node, and written. */
+static uint64_t add_cycles(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t block)
+{
+    return 2 * pim_estimate_latency(hardware) + place_run_cycles(hardware, piece, 2 * block, false) +
+           pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1) +
+           place_run_cycles(hardware, piece, 2 * block, true);
+}
 
 static void pass_on(struct program *program, const struct program_ring *ring, uint32_t step, bool reduce,
                     struct step *state)
@@ -489,9 +556,24 @@ static void pass_on(struct program *program, const struct program_ring *ring, ui
         if (ring->bytes[in] > 0)
             send(program, node, PIM_OP_RECEIVE, before, tag, reduce ? sums : piece_address(ring, i, in),
                  ring->bytes[in], PROGRAM_NOTHING, &received);
-        if (ring->bytes[out] > 0)
+        uint32_t *came = state->come + (step % 2) * program->nodes,
+                 *comes = state->come + (step + 1) % 2 * program->nodes;
+        comes[behind] = PIM_ESTIMATE_AT_ONCE;
+        if (ring->bytes[out] > 0) {
             send(program, node, PIM_OP_SEND, behind, tag, piece_address(ring, i, out), ring->bytes[out],
                  after, NULL);
+            const uint64_t block = ring->offset[n - 1] + ring->bytes[n - 1];
+            comes[behind] = add_way(
+                program,
+                &(struct pim_estimate_message){
+                    .from = node,
+                    .to = behind,
+                    .bytes = ring->bytes[out],
+                    .source = piece_address(ring, i, out),
+                    .target = reduce ? state->spare[behind] : piece_address(ring, (i + 1) % n, out),
+                    .after = step > 0 ? came[node] : PIM_ESTIMATE_AT_ONCE,
+                    .delay = reduce ? add_cycles(program->plan->hardware, ring->bytes[out], block) : 0});
+        }
         state->last[node] = received;
         if (!reduce || ring->bytes[in] == 0)
             continue;
@@ -524,21 +606,25 @@ uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_
                    : 0);
 }
 
-uint64_t program_rings(struct program *program, struct program_ring *rings, uint32_t count, uint64_t load,
-                       bool reduce)
+/* The sums that came last are added as well. */
+static void add_last(struct program *program, const struct program_ring *ring)
 {
-    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    const uint64_t piece = largest_piece(ring);
+    for (uint32_t i = 0; i < ring->count && ring->count > 1; i++)
+        program->clock[ring->member[i]] += add_cycles(program->plan->hardware, piece, piece * ring->count);
+}
+
+void program_rings(struct program *program, struct program_ring *rings, uint32_t count, bool reduce)
+{
     struct step state = {calloc(program->nodes, sizeof *state.last),
-                         calloc(program->nodes, sizeof *state.spare)};
+                         calloc(program->nodes, sizeof *state.spare),
+                         calloc(program->nodes, 2 * sizeof *state.come)};
     uint32_t longest = 0;
-    uint64_t largest = 0, block = 0, cycles = 0;
-    if (!state.last || !state.spare)
+    if (!state.last || !state.spare || !state.come)
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for rings");
     for (uint32_t r = 0; r < count; r++) {
         longest = rings[r].count > longest ? rings[r].count : longest;
         uint64_t piece = largest_piece(&rings[r]);
-        largest = piece > largest ? piece : largest;
-        block = piece * rings[r].count > block ? piece * rings[r].count : block;
         for (uint32_t i = 0; i < rings[r].count && reduce && program->status == PIM_OK; i++)
             state.spare[rings[r].member[i]] = program_borrow(program, rings[r].member[i], piece);
     }
@@ -549,9 +635,11 @@ uint64_t program_rings(struct program *program, struct program_ring *rings, uint
             if (step + 1 < rings[r].count)
                 pass_on(program, &rings[r], step, reduce, &state);
         }
-        cycles += program_ring_step(hardware, largest, load, block, reduce);
     }
+    time_messages(program);
+    for (uint32_t r = 0; r < count && reduce; r++)
+        add_last(program, &rings[r]);
     free(state.last);
     free(state.spare);
-    return cycles;
+    free(state.come);
 }

@@ -5,7 +5,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_PROGRAM_PROGRAM_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_PROGRAM_PROGRAM_H
 
-#include "mappers/estimate/pace.h"
+#include "mappers/estimate/messages.h"
 #include "mappers/nicepim/map/energy.h"
 #include "mappers/nicepim/map/place.h"
 #include "mappers/nicepim/map/plan.h"
@@ -42,11 +42,15 @@ struct program {
     uint64_t *sequence;               /* instructions of each node so far */
     uint64_t *top;                    /* memory of each node that is given out */
     uint64_t *scratch, *most_scratch; /* of the present layer, and the most of any; from the end downwards */
-    uint64_t *traffic;                /* bytes on each link: for estimates */
-    uint64_t *clock;                  /* of each node: when its last phase is estimated to end */
-    struct pim_pace **pace;           /* of each node; of the instructions between program_pace and _paced */
-    bool *paced;                      /* those that are in between */
-    uint64_t macs, cycles;            /* cycles: the latest of all clocks */
+    uint64_t *clock;                  /* of each node: when all that it was given is estimated to end */
+    uint64_t reached;                 /* the latest clock of the nodes in the phase, up to its last section */
+    bool rough;                       /* exchanges take what the busiest link or node needs: for choices */
+    uint64_t *traffic;                /* bytes on each link, for that */
+    struct pim_estimate_message *ways; /* that are not timed yet */
+    size_t way_count, way_room;
+    struct pim_pace **pace; /* of each node; of the instructions between program_pace and _paced */
+    bool *paced;            /* those that are in between */
+    uint64_t macs, cycles;  /* cycles: the latest of all clocks */
     uint64_t parts[PIM_ESTIMATE_PARTS];
     struct pim_estimate_actions actions;  /* of all instructions */
     const struct nice_observer *observer; /* NULL: nobody reads notes */
@@ -58,20 +62,24 @@ bool program_initialize(struct program *program, const struct nice_plan *plan,
                         struct pim_trace_writer *writer, struct pim_error *error);
 void program_terminate(struct program *program);
 
-/* Phases; `parts` make up what the phase takes, in cycles. Its estimate in the trace is by how much it moves
- * the end of the run. A phase begins when all its nodes have ended what they did before: phases of different
- * nodes run side by side. */
+/* Phases; `parts` say what the cycles from its first node to its last are spent on. Its estimate in the trace
+ * is by how much it moves the end of the run. A node begins a phase when it has ended what it did before. */
 void program_begin(struct program *program, const char *name, const char *step);
 void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PARTS]);
 
-/* Loads, stores, products and vector operations that the node is appended from here on are timed as it works
- * them, up to the call that gives the cycles. */
+/* By how much the end of the phase has moved since this was last asked, or since its first node began. */
+uint64_t program_section(struct program *program);
+
+/* Loads, stores, products and vector operations that the node is appended from here on, up to the other call,
+ * are timed as it works them. */
 void program_pace(struct program *program, uint32_t node);
-uint64_t program_paced(struct program *program, uint32_t node);
-/* The same of all nodes at once. `cycles`, not NULL: of each node, what comes to them; becomes the sum. Gives
- * that of the slowest. */
+void program_paced(struct program *program, uint32_t node);
+/* The same of all nodes. */
 void program_pace_all(struct program *program);
-uint64_t program_slowest(struct program *program, uint64_t *cycles);
+void program_paced_all(struct program *program);
+
+/* All nodes are where they began, with no rows open in their memories. */
+void program_rewind(struct program *program);
 
 /* Hands over what no instruction says: at this point of the program of the node. */
 void program_note(struct program *program, uint32_t node, const struct nice_note *note);
@@ -97,17 +105,17 @@ uint64_t program_allocate(struct program *program, uint32_t node, uint64_t bytes
 uint64_t program_borrow(struct program *program, uint32_t node, uint64_t bytes);
 void program_give_back(struct program *program);
 
-/* Sends messages (sorted in place); gives the cycles that the busiest link or node needs. Messages with equal
- * ends keep the order of their numbers. */
-uint64_t program_exchange(struct program *program, struct program_message *messages, size_t count);
+/* Sends messages (sorted in place), which are timed, or `rough`. Messages with equal ends keep the order of
+ * their numbers. */
+void program_exchange(struct program *program, struct program_message *messages, size_t count);
 
-/* Orders the rings so that no link is loaded more than necessary; gives the load of a step in bytes. */
-uint64_t program_schedule(struct program *program, struct program_ring *rings, uint32_t count);
+/* Orders the rings so that no link is loaded more than necessary. */
+void program_schedule(struct program *program, struct program_ring *rings, uint32_t count);
 /* All pieces round all rings; or, `reduce`, partial sums added on the way: the member at place i of a cycle
- * ends with the sums of the piece of place i + 1. Gives an estimate. */
-uint64_t program_rings(struct program *program, struct program_ring *rings, uint32_t count, uint64_t load,
-                       bool reduce);
-/* Estimate of one step: the largest piece, the bytes on the busiest link, and those of the whole block. */
+ * ends with the sums of the piece of place i + 1. Messages are timed. */
+void program_rings(struct program *program, struct program_ring *rings, uint32_t count, bool reduce);
+/* What one step takes on average, for candidates: the largest piece, the bytes on the busiest link, and those
+ * of the whole block. */
 uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t load,
                            uint64_t block, bool reduce);
 bool program_ring_initialize(struct program_ring *ring, uint32_t count);

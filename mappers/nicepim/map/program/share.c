@@ -238,8 +238,9 @@ static uint64_t pass_round(struct emitter *emitter, struct program_ring *rings, 
         for (uint32_t m = 0; m < rings[r].count; m++)
             program_join(program, rings[r].member[m]);
     }
-    uint64_t load = program_schedule(program, rings, count);
-    return program_rings(program, rings, count, load, reduce);
+    program_schedule(program, rings, count);
+    program_rings(program, rings, count, reduce);
+    return program_section(program);
 }
 
 /* Every element goes to the member that owns its piece, then round the set; to a node alone without piece. */
@@ -382,13 +383,12 @@ uint64_t product_share_weights(struct emitter *emitter, struct product *product)
         }
         program_ring_terminate(&all);
     }
-    uint64_t cycles = 0;
     if (count > 0 && program->status == PIM_OK) {
-        uint64_t load = program_schedule(program, rings, count);
-        cycles = program_rings(program, rings, count, load, false);
+        program_schedule(program, rings, count);
+        program_rings(program, rings, count, false);
     }
     release_rings(rings, count);
-    return cycles;
+    return program_section(program);
 }
 
 /* --- results and partial sums --- */
@@ -424,8 +424,8 @@ void product_place_results(struct emitter *emitter, struct product *product)
 }
 
 /* A member's piece of the sums becomes a piece of the results, in 16 bits. */
-static uint64_t finish_sums(struct emitter *emitter, const struct product *product,
-                            const struct program_ring *ring, const struct pim_span box[4], uint32_t place)
+static void finish_sums(struct emitter *emitter, const struct product *product,
+                        const struct program_ring *ring, const struct pim_span box[4], uint32_t place)
 {
     struct program *program = &emitter->program;
     uint32_t own = ring->piece[(place + 1) % ring->count], node = ring->member[place];
@@ -436,7 +436,7 @@ static uint64_t finish_sums(struct emitter *emitter, const struct product *produ
     uint64_t bytes = place_bytes(&sums), elements = bytes / FLOW_SUM_BYTES;
     home_add(emitter, product->layer, node, sums.box);
     if (bytes == 0)
-        return 0;
+        return;
     program_join(program, node);
     uint64_t loaded =
         program_memory(program, node, PIM_OP_LOAD, PIM_BUFFER_NONE,
@@ -447,11 +447,6 @@ static uint64_t finish_sums(struct emitter *emitter, const struct product *produ
                                    PROGRAM_NOTHING);
     program->note = NULL;
     (void)program_store_place(program, node, product->layer, &home->pieces[home->count - 1].place, done);
-    const struct pim_estimate_hardware *hardware = program->plan->hardware;
-    uint64_t among = bytes + elements * FLOW_BYTES;
-    return 2 * pim_estimate_latency(hardware) + place_run_cycles(hardware, bytes, among, false) +
-           pim_estimate_vector(hardware, 1, elements, 1) +
-           place_run_cycles(hardware, elements * FLOW_BYTES, among, true);
 }
 
 /* Partial sums of nodes with other input channels are added round a cycle; each ends with a piece of the
@@ -463,7 +458,6 @@ uint64_t product_reduce_sums(struct emitter *emitter, struct product *product)
     uint32_t groups = pim_cut_groups(product->part, product->nodes, PIM_SHARED_SUMS, product->set), made = 0;
     struct program_ring *rings = reserve_rings(emitter, groups);
     struct pim_span(*box)[4] = calloc((size_t)groups + 1, sizeof *box);
-    uint64_t cycles = 0, slowest = 0;
     if (!box && program->status == PIM_OK)
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for partial sums");
     for (; made < groups && program->status == PIM_OK; made++) {
@@ -479,16 +473,16 @@ uint64_t product_reduce_sums(struct emitter *emitter, struct product *product)
         }
     }
     if (program->status == PIM_OK) {
-        uint64_t load = program_schedule(program, rings, groups);
-        cycles = program_rings(program, rings, groups, load, true);
+        program_schedule(program, rings, groups);
+        program_rings(program, rings, groups, true);
     }
+    program_pace_all(program);
     for (uint32_t s = 0; s < groups && program->status == PIM_OK; s++) {
-        for (uint32_t place = 0; place < rings[s].count; place++) {
-            uint64_t last = finish_sums(emitter, product, &rings[s], box[s], place);
-            slowest = last > slowest ? last : slowest;
-        }
+        for (uint32_t place = 0; place < rings[s].count; place++)
+            finish_sums(emitter, product, &rings[s], box[s], place);
     }
+    program_paced_all(program);
     release_rings(rings, made);
     free(box);
-    return cycles + slowest;
+    return program_section(program);
 }

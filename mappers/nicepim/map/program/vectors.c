@@ -120,7 +120,8 @@ void vector_emit(struct emitter *emitter, uint32_t layer)
     program_pace_all(program);
     for (uint32_t p = 0; operands && p < home->count && program->status == PIM_OK; p++)
         vector_piece(emitter, layer, &home->pieces[p], operands + (size_t)p * graph->inputs);
-    work[PIM_ESTIMATE_VECTOR] = program_slowest(program, NULL);
+    program_paced_all(program);
+    work[PIM_ESTIMATE_VECTOR] = program_section(program);
     program_end(&emitter->program, work);
     vector_release(emitter, layer, operands);
 }

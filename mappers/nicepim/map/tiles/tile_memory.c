@@ -4,11 +4,12 @@
 #include <string.h>
 
 /* A prime. A product that finds the place of another one takes it. */
-enum { PLACES = 8191 };
+enum { PLACES = 65521 };
 
 struct tile_memory {
     struct known {
         struct tile_product product;
+        struct nice_weights weights;
         bool filled, fits;
         struct tiling tiling;
     } places[PLACES];
@@ -35,9 +36,11 @@ bool tile_recall(struct tile_memory *memory, const struct pim_estimate_hardware 
         hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 29;
     }
-    struct known *known = &memory->places[hash % PLACES];
-    if (!known->filled || memcmp(&known->product, product, sizeof *product) != 0) {
+    struct known *known = &memory->places[(hash ^ weights->cycles) % PLACES];
+    if (!known->filled || known->weights.cycles != weights->cycles ||
+        known->weights.energy != weights->energy || memcmp(&known->product, product, sizeof *product) != 0) {
         known->product = *product;
+        known->weights = *weights;
         known->filled = true;
         known->fits = tile_choose(hardware, product, weights, &known->tiling);
     }

@@ -1,5 +1,5 @@
-/* Tilings that were found, by their products: layers alike, and cuts with parts alike, ask again
- * and again. One plan's: hardware and weights are the same throughout. */
+/* Tilings that were found, by their products and weights: layers alike, cuts with parts alike, and plans of
+ * one network ask again and again. Of one thread, and one hardware; how many nodes it has does not matter. */
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_TILES_TILE_MEMORY_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_TILES_TILE_MEMORY_H
 

@@ -182,8 +182,11 @@ static uint64_t operand_bytes(const struct tile_product *product)
            ((input + right) * FLOW_BYTES + output * (product->sums ? FLOW_SUM_BYTES : FLOW_BYTES));
 }
 
-static void estimate(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
-                     const struct nice_weights *weights, struct tiling *tiling)
+/* `among`: bytes of all operands. False: it costs as much as `least`, or more; then not all is known of it.
+ */
+static bool estimate(const struct pim_estimate_hardware *hardware, const struct tile_product *product,
+                     const struct nice_weights *weights, uint64_t among, uint64_t least,
+                     struct tiling *tiling)
 {
     struct pieces pieces = count_pieces(product, tiling);
     uint32_t extent[PLACE_DIMENSIONS], step[PLACE_DIMENSIONS];
@@ -191,7 +194,11 @@ static void estimate(const struct pim_estimate_hardware *hardware, const struct 
                    one[] = {1, 1, 1, 1};
     uint64_t m = (uint64_t)tiling->batches * tiling->rows * tiling->columns,
              k = tile_k(product, tiling->channels), tiles = pieces.m * pieces.n;
-    uint64_t among = operand_bytes(product);
+    tiling->compute = matrix_cycles(hardware, product, tiling, &pieces) * product->count;
+    /* The total is the matrix instructions and more; means of tiles are rounded. */
+    if (weights->cycles * (tiling->compute - (tiling->compute >> 32)) >=
+        least + pim_smaller(2 * weights->cycles, UINT64_MAX - least))
+        return false;
     struct traffic traffic = {.input_bytes = input_box(product, tiling, extent, step) * FLOW_BYTES};
     uint64_t input = spread_cycles(hardware, &product->input, extent, step, FLOW_BYTES, among, false,
                                    &traffic.input_columns);
@@ -213,7 +220,6 @@ static void estimate(const struct pim_estimate_hardware *hardware, const struct 
     uint64_t input_tiles = tiling->resident || (pieces.k == 1 && pieces.n == 1) ? few : all;
     uint64_t weight_tiles = tiling->stationary ? once : all;
     uint64_t turns = pim_estimate_turns(hardware, tiles * product->count);
-    tiling->compute = matrix_cycles(hardware, product, tiling, &pieces) * product->count;
     tiling->memory = (uint64_t)(inputs * (double)input_tiles + right * (double)weight_tiles +
                                 (double)(store * tiles) * pieces.m_share * pieces.n_share) *
                          product->count +
@@ -229,12 +235,13 @@ static void estimate(const struct pim_estimate_hardware *hardware, const struct 
                                times.vector + times.store);
     tiling->cost = weights->cycles * tiling->total;
     if (weights->energy == 0)
-        return;
+        return tiling->cost < least;
     traffic.inputs = (double)input_tiles * pieces.m_share * pieces.k_share;
     traffic.weights = (double)weight_tiles * pieces.n_share * pieces.k_share;
     traffic.results = (double)tiles * pieces.m_share * pieces.n_share;
     count_actions(hardware, product, &pieces, &traffic, tiling);
     tiling->cost = nice_cost(weights, tiling->total, nice_actions_pj(hardware, &tiling->actions));
+    return tiling->cost < least;
 }
 
 /* Sizes of a tile along a dimension: the whole, and powers of two times the first; 0 after the last. */
@@ -291,10 +298,10 @@ static bool try_positions(const struct pim_estimate_hardware *hardware, const st
                           const struct nice_weights *weights, struct tiling *trial, bool found,
                           struct tiling *best)
 {
+    const uint64_t among = operand_bytes(product);
     while (positions_fit(hardware, product, trial)) {
         trial->resident = trial->stationary = false;
-        estimate(hardware, product, weights, trial);
-        if (!found || trial->cost < best->cost)
+        if (estimate(hardware, product, weights, among, found ? best->cost : UINT64_MAX, trial))
             *best = *trial;
         found = true;
         if (!grow(product, trial))
