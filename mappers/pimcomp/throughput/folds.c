@@ -1,13 +1,13 @@
 /*
- * Layers whose array groups have folds (unfoldings i_okk_1 and ik_ok_1 of Table IV): an input vector is loaded and
- * multiplied once, and its outputs are sums of several output pixels, one for each fold.
+ * Layers whose array groups have folds (unfoldings i_okk_1 and ik_ok_1 of Table IV): an input vector is
+ * loaded and multiplied once, and its outputs are sums of several output pixels, one for each fold.
  *
  * A job is a range of rows of the input. Every row of the output belongs to the job in whose range the middle
  * of its kernel lies; the home of that job sums it up. A replica's sums of one vector stay together
  * ([column part][fold][column]); they go to the homes of the rows that they belong to, which add them fold by
  * fold. A row starts as the bias, or as zeros. Rows that only the job itself contributes to lie in a ring and
- * are stored when the vectors have passed their kernel; rows near the border between jobs have a place of their
- * own until the whole layer is complete.
+ * are stored when the vectors have passed their kernel; rows near the border between jobs have a place of
+ * their own until the whole layer is complete.
  *
  * Invariant: a vector that serves no window is not multiplied (pim_round_is_busy).
  */

@@ -74,7 +74,8 @@ static struct outcome replay(const struct key_machine *machine, const char *set)
 static void add(char values[VALUES][VALUE], size_t *count, const struct pim_key *key, const char *value)
 {
     ck_assert_uint_lt(*count, VALUES);
-    (void)snprintf(values[(*count)++], VALUE, "%s=%s", key->path, value);
+    int length = snprintf(values[(*count)++], VALUE, "%s=%s", key->path, value);
+    ck_assert_int_lt(length, VALUE);
 }
 
 /* The default; of a key without one that of its twin in ns; where it is 0 something to begin with. */
