@@ -3,6 +3,7 @@
 #include "mappers/estimate/estimate.h"
 #include "sim/integer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum kind { BEGIN, ANNOUNCED, MADE, PORT_FREE, READ, HOP, LEFT, ARRIVED, WRITTEN, GRANTED };
@@ -431,6 +432,8 @@ bool pim_estimate_messages(const struct pim_estimate_hardware *hardware,
         timing.now = event.time;
         handle(&timing, &event);
     }
+    for (uint32_t u = 0; u < timing.units && !timing.failed; u++) /* in no list units wait in a circle */
+        assert(timing.unit[u].oldest == timing.unit[u].last);
     free(timing.unit);
     free(timing.of_unit);
     free(timing.complete);

@@ -97,7 +97,8 @@ static enum pim_status simulate(struct made *made, uint64_t limit, uint64_t *cyc
 }
 
 /* Whether the mappings of the rule are faster than those that were found. Estimates decide where they are a
- * third apart, where nobody simulates, and where time is over or limited: simulations are not stopped. */
+ * third apart, where nobody simulates or no trace can be kept, and where time is over or limited: simulations
+ * are not stopped. A rule whose mappings are refused does not win. */
 static enum pim_status rule_wins(struct made *made, const struct pim_mapper_search *search,
                                  struct pim_overlapim_found *rule, bool *wins, struct pim_error *error)
 {
@@ -115,11 +116,17 @@ static enum pim_status rule_wins(struct made *made, const struct pim_mapper_sear
         status = simulate(made, found, &cycles, &complete, error);
     made->plan.ends = false;
     pim_overlapim_exchange(&made->plan, rule);
+    if (status == PIM_BAD_INPUT ||
+        status == PIM_IO) { /* the rule's, or both: what was found is written next */
+        *error = (struct pim_error){0};
+        *wins = status == PIM_IO && *wins;
+        return PIM_OK;
+    }
     *wins = complete && cycles < found;
     return status;
 }
 
-/* `ahead` is never slower than the sequential latencies of single layers, the simplest there is. */
+/* `ahead` is held against the sequential latencies of single layers, the simplest there is. */
 static enum pim_status hold_against_rule(struct made *made, const struct pim_mapper_search *search,
                                          struct pim_error *error)
 {
