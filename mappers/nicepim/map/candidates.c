@@ -1,4 +1,6 @@
 #include "mappers/nicepim/map/candidates.h"
+
+#include "mappers/nicepim/map/program/messages.h"
 #include "sim/integer.h"
 
 #include <stdlib.h>

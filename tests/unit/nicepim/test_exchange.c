@@ -1,6 +1,6 @@
 /* What exchanges are estimated at, and which cuts leave groups of channels whole. */
 #include "mappers/nicepim/map/flow.h"
-#include "mappers/nicepim/map/program/program.h"
+#include "mappers/nicepim/map/program/messages.h"
 #include "tests/unit/nicepim/suites.h"
 
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 #include "mappers/nicepim/map/program/homes.h"
 
+#include "mappers/nicepim/map/program/messages.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* What the nodes of a product share: inputs, weights, partial sums. */
+#include "mappers/nicepim/map/program/messages.h"
 #include "mappers/nicepim/map/program/product.h"
 
 #include <stdlib.h>
