@@ -13,6 +13,30 @@ static uint64_t rows_needed(const struct pim_machine *machine)
     return sum > landing ? sum : landing;
 }
 
+/* What the costs of commands alone look at: what is wrong with it is no obstacle to others. */
+static enum pim_status read_commands(const struct pim_configuration *configuration,
+                                     struct pim_machine *machine, struct pim_error *error)
+{
+    const int64_t *busy;
+    const size_t count = pim_configuration_list(configuration, "levels.aap_busy_cycles", &busy);
+    if (count == 0 || count > PIM_MACHINE_BUSY)
+        return pim_configuration_fail(configuration, error, "levels.aap_busy_cycles",
+                                      "has %zu values: one for each number of busy banks, 1 to %d", count,
+                                      (int)PIM_MACHINE_BUSY);
+    machine->aap_busy_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++)
+        machine->aap_busy[i] = (uint32_t)busy[i];
+    if (machine->logic_khz != (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"))
+        return pim_configuration_fail(configuration, error, "clock.logic_khz",
+                                      "levels.costs is \"commands\": estimates count cycles of the memory, "
+                                      "so it must be clock.memory_khz, %" PRIi64,
+                                      pim_configuration_integer(configuration, "clock.memory_khz"));
+    if (machine->refresh_cycles >= machine->refresh_interval_cycles)
+        return pim_configuration_fail(configuration, error, "levels.refresh_cycles",
+                                      "must be below levels.refresh_interval_cycles: no time is left");
+    return PIM_OK;
+}
+
 enum pim_status pim_machine_read(const struct pim_configuration *configuration, struct pim_machine *machine,
                                  struct pim_error *error)
 {
@@ -35,34 +59,18 @@ enum pim_status pim_machine_read(const struct pim_configuration *configuration, 
         .window = pim_configuration_count(configuration, "unit.window"),
         .row_overhead_cycles = pim_configuration_count(configuration, "levels.row_overhead_cycles"),
     };
-    const int64_t *busy;
-    size_t count = pim_configuration_list(configuration, "levels.aap_busy_cycles", &busy);
-    if (count == 0 || count > PIM_MACHINE_BUSY)
-        return pim_configuration_fail(configuration, error, "levels.aap_busy_cycles",
-                                      "has %zu values: one for each number of busy banks, 1 to %d", count,
-                                      (int)PIM_MACHINE_BUSY);
-    machine->aap_busy_count = (uint32_t)count;
-    for (size_t i = 0; i < count; i++)
-        machine->aap_busy[i] = (uint32_t)busy[i];
+    if (machine->costs == PIM_MACHINE_COMMANDS && read_commands(configuration, machine, error) != PIM_OK)
+        return error->status;
     if (pim_configuration_choice(configuration, "array.kind") != 2)
         return pim_configuration_fail(configuration, error, "array.kind",
                                       "is not \"channel\": banks that compute are those of channels");
     if (machine->banks == 0)
         return pim_configuration_fail(configuration, error, "levels.banks",
                                       "this hardware has no banks that compute");
-    if (machine->costs == PIM_MACHINE_COMMANDS &&
-        machine->logic_khz != (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"))
-        return pim_configuration_fail(configuration, error, "clock.logic_khz",
-                                      "levels.costs is \"commands\": estimates count cycles of the memory, "
-                                      "so it must be clock.memory_khz, %" PRIi64,
-                                      pim_configuration_integer(configuration, "clock.memory_khz"));
     if (machine->columns % 8 != 0 || (machine->columns & (machine->columns - 1)) != 0)
         return pim_configuration_fail(configuration, error, "levels.columns",
                                       "must be a power of two, at least 8: rows are moved as bytes and "
                                       "columns are summed in a tree");
-    if (machine->refresh_cycles >= machine->refresh_interval_cycles)
-        return pim_configuration_fail(configuration, error, "levels.refresh_cycles",
-                                      "must be below levels.refresh_interval_cycles: no time is left");
     uint64_t needed = rows_needed(machine);
     if (machine->rows < needed)
         return pim_configuration_fail(configuration, error, "levels.rows",
@@ -163,8 +171,8 @@ struct pim_reduction_cycles pim_machine_reduce(const struct pim_machine *machine
 
 uint64_t pim_machine_refresh(const struct pim_machine *machine, uint64_t cycles)
 {
-    uint64_t work = machine->refresh_interval_cycles - machine->refresh_cycles;
     if (machine->costs != PIM_MACHINE_COMMANDS)
         return 0;
+    const uint64_t work = machine->refresh_interval_cycles - machine->refresh_cycles;
     return cycles / work * machine->refresh_cycles + cycles % work * machine->refresh_cycles / work;
 }

@@ -4,6 +4,7 @@
 #include "models/system/family.h"
 #include "models/system/hardware/noc_schema.h"
 #include "models/system/standard.h"
+#include "models/system/used.h"
 
 #include "sim/kernel/clock.h"
 
@@ -21,8 +22,9 @@ static enum pim_status read_clocks(const struct pim_configuration *configuration
     static const char *const keys[3] = {"clock.logic_khz", "clock.network_khz", "clock.memory_khz"};
     uint64_t khz[3];
     pim_time periods[3];
-    for (unsigned i = 0; i < 3; i++)
-        khz[i] = (uint64_t)pim_configuration_integer(configuration, keys[i]);
+    for (unsigned i = 0; i < 3; i++) /* nothing runs at a clock without a use: it is no obstacle to others */
+        khz[i] = (uint64_t)pim_configuration_integer(
+            configuration, pim_hardware_uses(configuration, PIM_TO_REPLAY, keys[i]) ? keys[i] : keys[0]);
     if (pim_clock_ticks_per_second(khz, 3, keys, &hardware->ticks_per_second, periods, error) != PIM_OK)
         return error->status;
     for (unsigned i = 0; i < 3; i++)

@@ -77,11 +77,10 @@ enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configur
                                         struct pim_error *error)
 {
     const unsigned users = users_of(path), kind = kind_of(configuration);
-    char names[64] = "", needs[400];
+    char names[64] = "", needs[PIM_NEED_TEXT];
     size_t at = 0;
     if (kind == 0 || (users & kind) != 0) {
-        pim_need_describe(pim_need_unmet(configuration, kind, purpose, path), configuration, needs,
-                          sizeof needs);
+        pim_need_describe(pim_need_unmet(configuration, kind, purpose, path), configuration, needs);
         return pim_fail(error, PIM_BAD_INPUT, "%.200s: %s: it would change nothing", path, needs);
     }
     for (unsigned i = 0; i < PIM_UNIT_KINDS; i++)

@@ -1,4 +1,5 @@
 /* pimsim config: show, check and describe configurations. */
+#include "models/system/used.h"
 #include "sim/configuration/configuration.h"
 #include "tools/command/command.h"
 #include "tools/command/config_schema.h"
@@ -56,8 +57,8 @@ static int show(int argument_count, char **arguments)
         argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_configuration *configuration = NULL;
-    enum pim_status status =
-        options_configuration(config_schema(schema), &files, &sets, files.count > 0, &configuration, &error);
+    enum pim_status status = options_configuration(config_schema(schema), &files, &sets,
+                                                   files.count > 0 ? PIM_TO_ANY : 0, &configuration, &error);
     char *text = status == PIM_OK ? pim_configuration_write(configuration, true) : NULL;
     if (status == PIM_OK && !text)
         (void)pim_fail(&error, PIM_NO_MEMORY, "out of memory");
@@ -106,7 +107,7 @@ static int check(int argument_count, char **arguments)
         struct text_list file = {&files.items[i], 1};
         struct pim_error error = {PIM_OK, ""};
         struct pim_configuration *configuration = NULL;
-        if (options_configuration(config_schema(schema), &file, &sets, true, &configuration, &error) !=
+        if (options_configuration(config_schema(schema), &file, &sets, PIM_TO_ANY, &configuration, &error) !=
             PIM_OK)
             code = command_fail(arguments[0], &error);
         else if (!quiet)

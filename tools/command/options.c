@@ -255,7 +255,7 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
 }
 
 enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,
-                                      const struct text_list *sets, bool complete,
+                                      const struct text_list *sets, unsigned purpose,
                                       struct pim_configuration **configuration, struct pim_error *error)
 {
     enum pim_status status = pim_configuration_create(schema, configuration, error);
@@ -263,11 +263,11 @@ enum pim_status options_configuration(const struct pim_schema *schema, const str
         status = pim_configuration_read_file(*configuration, files->items[i], error);
     for (size_t i = 0; status == PIM_OK && i < sets->count; i++)
         status = pim_configuration_set(*configuration, sets->items[i], error);
-    if (status == PIM_OK && complete)
+    if (status == PIM_OK && purpose != 0)
         status = pim_configuration_complete(*configuration, error);
-    if (status == PIM_OK && complete)
-        status = pim_hardware_accept_sets(*configuration, PIM_TO_MAP, (const char *const *)sets->items,
-                                          sets->count, error);
+    if (status == PIM_OK && purpose != 0)
+        status = pim_hardware_accept_sets(*configuration, (enum pim_key_purpose)purpose,
+                                          (const char *const *)sets->items, sets->count, error);
     if (status != PIM_OK) {
         pim_configuration_destroy(*configuration);
         *configuration = NULL;

@@ -116,11 +116,12 @@ struct common_options {
 void common_terminate(struct common_options *common);
 
 /*
- * Makes a configuration from the defaults, `files` and then `sets`. With `complete`, required keys that are
- * missing are an error, and keys of hardware that are set and do nothing. The caller destroys it.
+ * Makes a configuration from the defaults, `files` and then `sets`. With a `purpose`, a pim_key_purpose,
+ * required keys that are missing are an error, and keys of hardware that are set and do nothing for it; 0:
+ * neither is. The caller destroys it.
  */
 enum pim_status options_configuration(const struct pim_schema *schema, const struct text_list *files,
-                                      const struct text_list *sets, bool complete,
+                                      const struct text_list *sets, unsigned purpose,
                                       struct pim_configuration **configuration, struct pim_error *error);
 
 #endif

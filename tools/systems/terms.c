@@ -29,7 +29,8 @@ static double logic_hz(const struct pim_configuration *configuration)
 }
 
 static enum pim_status of_nodes(const struct pim_system_row *row,
-                                const struct pim_configuration *configuration, struct pim_system_terms *terms,
+                                const struct pim_configuration *configuration,
+                                const struct pim_hardware *hardware, struct pim_system_terms *terms,
                                 struct pim_error *error)
 {
     struct pim_area_system system;
@@ -37,9 +38,8 @@ static enum pim_status of_nodes(const struct pim_system_row *row,
     double nodes = units(configuration);
     terms->peak_macs =
         nodes * key(configuration, "pe.rows") * key(configuration, "pe.columns") * logic_hz(configuration);
-    terms->weight_bytes = nodes * key(configuration, "dram.interleaved_banks") *
-                          key(configuration, "dram.banks") * key(configuration, "dram.rows") *
-                          key(configuration, "dram.row_bytes");
+    terms->weight_bytes =
+        nodes * (double)hardware->node.bank.capacity_bytes; /* private, or a share of channels */
     terms->buffer_bytes =
         nodes * (key(configuration, "buffers.input_bytes") + key(configuration, "buffers.weight_bytes") +
                  key(configuration, "buffers.output_bytes"));
@@ -116,7 +116,7 @@ enum pim_status pim_system_terms_of(const struct pim_system_row *row,
     enum kind kind = (enum kind)pim_configuration_choice(configuration, "array.kind");
     enum pim_status status = PIM_OK;
     if (kind == KIND_NODE)
-        status = of_nodes(row, configuration, terms, error);
+        status = of_nodes(row, configuration, &hardware, terms, error);
     else if (kind == KIND_CORE)
         of_cores(configuration, &hardware, terms);
     else if (kind == KIND_TILE)

@@ -11,7 +11,9 @@ enum {
     TILE = PIM_TILE_KEY,
     ANY = 15, /* and of a network alone */
     REPLAY = PIM_TO_REPLAY,
-    BOTH = PIM_TO_REPLAY | PIM_TO_MAP
+    MAP = PIM_TO_MAP,
+    BOTH = PIM_TO_REPLAY | PIM_TO_MAP,
+    ALL = PIM_TO_ANY
 };
 
 /*
@@ -37,40 +39,49 @@ struct pim_need {
 #define COMMANDS "levels.costs", "commands", NULL
 #define FIGURE "levels.costs", "figure", NULL
 #define MAPPERS NULL, NULL, NULL
+#define AREA_OF_ROUTERS "noc.virtual_channels|noc.buffer_flits|noc.flit_bits"
+#define FORM_OF_NETWORK                                                                                      \
+    "noc.flit_bits|noc.fidelity|noc.topology|noc.concentration|noc.depth|noc.width|noc.height"
+#define TIMES_OF_ROUTERS                                                                                     \
+    "noc.routing_delay|noc.vc_allocation_delay|noc.switch_allocation_delay|noc.switch_traversal_delay|"      \
+    "noc.link_latency"
 
 static const struct pim_need needs[] = {
-    /* who has routers; the rules of pimsim_nn count flits and hops, whatever joins the cores */
+    /* Who has routers. The rules of pimsim_nn count flits and hops, whatever joins the cores; programs for
+     * them are made by the times of routers, as of any mesh. */
+    {"noc.", TILE, ALL, "tile.switching", "wormhole", AREA_OF_ROUTERS},
     {"noc.", TILE, BOTH, "tile.switching", "wormhole", NULL},
-    {"noc.", CORE, BOTH, "interconnect.kind|core.timing", "mesh|pimsim_nn", NULL},
-    {"noc.", CORE, BOTH, "core.timing", "pimsim",
-     "noc.flit_bits|noc.fidelity|noc.topology|noc.concentration|noc.depth|noc.width|noc.height"},
-    {"energy.noc_", CORE, BOTH, "interconnect.kind", "mesh", NULL},
-    {"energy.noc_", CORE, BOTH, "core.timing", "pimsim", NULL},
+    {"noc.", CORE, ALL, "interconnect.kind|core.timing", "mesh|pimsim_nn", NULL},
+    {"noc.", CORE, REPLAY, "core.timing", "pimsim", FORM_OF_NETWORK},
+    {"noc.", CORE, MAP, "core.timing", "pimsim", FORM_OF_NETWORK "|" TIMES_OF_ROUTERS},
+    {"noc.", CORE, ALL, "interconnect.kind", "mesh", "noc.flit_bits"},
+    {"energy.noc_", CORE, ALL, "interconnect.kind", "mesh", NULL},
+    {"energy.noc_", CORE, ALL, "core.timing", "pimsim", NULL},
 
-    {"clock.network_khz", TILE, BOTH, "tile.switching", "wormhole", NULL},
-    {"clock.network_khz", CORE, BOTH, "interconnect.kind", "mesh", NULL},
-    {"clock.network_khz", CORE, BOTH, "core.timing", "pimsim", NULL},
-    {"clock.memory_khz", CORE, BOTH, "global_memory.standard", "*", NULL},
-    {"clock.memory_khz", CHANNEL, BOTH, COMMANDS},
+    {"clock.network_khz", TILE, ALL, "tile.switching", "wormhole", NULL},
+    {"clock.network_khz", CORE, ALL, "interconnect.kind", "mesh", NULL},
+    {"clock.network_khz", CORE, REPLAY, "core.timing", "pimsim", NULL},
+    {"clock.memory_khz", CORE, ALL, "global_memory.standard", "*", NULL},
+    {"clock.memory_khz", CHANNEL, ALL, COMMANDS},
 
-    {"noc.depth", ANY, BOTH, "noc.topology", "mesh|torus", NULL},
-    {"noc.radix", ANY, BOTH, "noc.topology",
+    {"noc.depth", ANY, ALL, "noc.topology", "mesh|torus", NULL},
+    {"noc.radix", ANY, ALL, "noc.topology",
      "fat_tree|quad_tree|butterfly|flattened_butterfly|concentrated_mesh|dragonfly", NULL},
-    {"noc.levels", ANY, BOTH, "noc.topology", "fat_tree|quad_tree|butterfly", NULL},
-    {"noc.network_file", ANY, BOTH, "noc.topology", "file", NULL},
-    {"noc.latency_by_length", ANY, BOTH, "noc.topology", "flattened_butterfly|concentrated_mesh", NULL},
-    {"noc.global_link_latency", ANY, BOTH, "noc.topology", "dragonfly", NULL},
-    {"noc.torus_partition", ANY, BOTH, "noc.topology", "torus", NULL},
-    {"noc.torus_partition", ANY, BOTH, "noc.routing", "xy|yx", NULL},
-    {"noc.routing_draws", ANY, BOTH, "noc.topology", "torus|dragonfly", NULL},
-    {"noc.routing_seed", ANY, BOTH, "noc.routing|noc.topology",
-     "o1turn|valiant|romm|torus|dragonfly|fat_tree", NULL},
-    {"noc.route_table", ANY, BOTH, "noc.routing", "table", NULL},
-    {"noc.class_first", ANY, BOTH, SEVERAL_CLASSES},
-    {"noc.urgent_classes", ANY, BOTH, SEVERAL_CLASSES},
-    {"noc.vc_arbiter_groups", ANY, BOTH, "noc.vc_arbiter", "tree", NULL},
-    {"noc.switch_arbiter_groups", ANY, BOTH, "noc.switch_arbiter", "tree", NULL},
-    {"noc.output_buffer_flits", ANY, BOTH, "noc.output_speedup", ">1", NULL},
+    {"noc.levels", ANY, ALL, "noc.topology", "fat_tree|quad_tree|butterfly", NULL},
+    {"noc.network_file", ANY, ALL, "noc.topology", "file", NULL},
+    {"noc.latency_by_length", ANY, ALL, "noc.topology", "flattened_butterfly|concentrated_mesh", NULL},
+    {"noc.global_link_latency", ANY, ALL, "noc.topology", "dragonfly", NULL},
+    {"noc.torus_partition", ANY, ALL, "noc.topology", "torus", NULL},
+    {"noc.torus_partition", ANY, ALL, "noc.routing", "xy|yx", NULL},
+    {"noc.routing_draws", ANY, ALL, "noc.topology", "torus|dragonfly", NULL},
+    {"noc.routing_seed", ANY, ALL, "noc.routing|noc.topology", "o1turn|valiant|romm|torus|dragonfly|fat_tree",
+     NULL},
+    {"noc.route_table", ANY, ALL, "noc.routing", "table", NULL},
+    {"noc.class_first", ANY, ALL, SEVERAL_CLASSES},
+    {"noc.urgent_classes", ANY, ALL, SEVERAL_CLASSES},
+    {"noc.vc_arbiter_groups", ANY, ALL, "noc.vc_arbiter", "tree", NULL},
+    {"noc.switch_arbiter_groups", ANY, ALL, "noc.switch_arbiter", "tree", NULL},
+    {"noc.output_buffer_flits", ANY, ALL, "noc.output_speedup", ">1", NULL},
     {"noc.virtual_channels", ANY, REPLAY, FLIT},
     {"noc.buffer_flits", ANY, REPLAY, FLIT},
     {"noc.credit_delay", ANY, REPLAY, FLIT},
@@ -84,72 +95,73 @@ static const struct pim_need needs[] = {
     {"noc.step_every_cycle", ANY, REPLAY, FLIT},
     {"noc.classes", ANY, REPLAY, FLIT},
 
-    {"pe.fold", NODE, BOTH, "pe.style", "output_stationary|weight_stationary|input_stationary", NULL},
-    {"pe.weight_load", NODE, BOTH, "pe.style", "vector_mac", NULL},
-    {"pe.double_buffered", NODE, BOTH, "pe.style", "vector_mac|weight_stationary|input_stationary", NULL},
+    {"pe.fold", NODE, ALL, "pe.style", "output_stationary|weight_stationary|input_stationary", NULL},
+    {"pe.weight_load", NODE, ALL, "pe.style", "vector_mac", NULL},
+    {"pe.double_buffered", NODE, ALL, "pe.style", "vector_mac|weight_stationary|input_stationary", NULL},
 
-    {"dram.standard_values", NODE, BOTH, "dram.standard", "*", NULL},
-    {"dram.nodes", NODE, BOTH, "dram.standard", "*", NULL},
-    {"dram.accesses", NODE, BOTH, "dram.standard", "*", NULL},
+    {"dram.standard_values", NODE, ALL, "dram.standard", "*", NULL},
+    {"dram.nodes", NODE, ALL, "dram.standard", "*", NULL},
+    {"dram.accesses", NODE, ALL, "dram.standard", "*", NULL},
     {"dram.interleaved_banks", NODE, BOTH, STANDARD_NONE},
-    {"dram.rows", NODE, BOTH, STANDARD_NONE},
-    {"dram.column_bytes", NODE, BOTH, STANDARD_NONE},
-    {"dram.burst_cycles", NODE, BOTH, STANDARD_NONE},
-    {"dram.t", NODE, BOTH, STANDARD_NONE},
-    {"dram.refresh", NODE, BOTH, STANDARD_NONE},
-    {"dram.page", NODE, BOTH, STANDARD_NONE},
-    {"dram.trrd", NODE, BOTH, "dram.interleaved_banks", ">1", NULL},
-    {"dram.trfc", NODE, BOTH, "dram.refresh", "true", NULL},
-    {"dram.trefi", NODE, BOTH, "dram.refresh", "true", NULL},
-    {"energy.dram_", NODE, BOTH, STANDARD_NONE},
+    {"dram.rows", NODE, ALL, STANDARD_NONE},
+    {"dram.column_bytes", NODE, ALL, STANDARD_NONE},
+    {"dram.burst_cycles", NODE, ALL, STANDARD_NONE},
+    {"dram.t", NODE, ALL, STANDARD_NONE},
+    {"dram.refresh", NODE, ALL, STANDARD_NONE},
+    {"dram.page", NODE, ALL, STANDARD_NONE},
+    {"dram.trrd", NODE, ALL, "dram.interleaved_banks", ">1", NULL},
+    {"dram.trfc", NODE, ALL, "dram.refresh", "true", NULL},
+    {"dram.trefi", NODE, ALL, "dram.refresh", "true", NULL},
+    {"energy.dram_", NODE, ALL, STANDARD_NONE},
 
-    {"chips.link_", CORE, BOTH, CHIPS},
-    {"chips.connection", CORE, BOTH, CHIPS},
-    {"energy.link_mw_per_chip", CORE, BOTH, CHIPS},
-    {"energy.chip_link_pj_per_bit", CORE, BOTH, CHIPS},
-    {"core.issue", CORE, BOTH, "core.timing", "pimsim", NULL},
-    {"core.communication", CORE, BOTH, "core.timing", "pimsim", NULL},
-    {"core.receive_bytes", CORE, BOTH, "core.communication", "asynchronous", NULL},
-    {"core.receive_bytes", CORE, BOTH, "core.timing", "pimsim", NULL},
-    {"interconnect.packet_bytes", CORE, BOTH, "core.timing", "pimsim", NULL},
-    {"interconnect.packet_bytes", CORE, BOTH, "interconnect.kind", "mesh", NULL},
-    {"interconnect.bytes_per_cycle", CORE, BOTH, "interconnect.kind", "bus|shared_memory", NULL},
-    {"energy.interconnect_pj_per_bit", CORE, BOTH, "interconnect.kind", "bus|shared_memory", NULL},
-    {"energy.interconnect_pj_per_flit", CORE, BOTH, "core.timing", "pimsim_nn", NULL},
-    {"quirks.", CORE, BOTH, "core.timing", "pimsim_nn", NULL},
-    {"global_memory.bytes_per_cycle", CORE, BOTH, GLOBAL_PORT},
-    {"global_memory.read_cycles", CORE, BOTH, GLOBAL_PORT},
-    {"global_memory.write_cycles", CORE, BOTH, GLOBAL_PORT},
-    {"global_memory.pipelined", CORE, BOTH, GLOBAL_PORT},
-    {"energy.global_pj_per_bit", CORE, BOTH, GLOBAL_PORT},
-    {"global_memory.standard_values", CORE, BOTH, "global_memory.standard", "*", NULL},
-    {"energy.crossbar_dac_mw", CORE, BOTH, "crossbar.dac_cycles", ">0", NULL},
-    {"energy.crossbar_sample_hold_mw", CORE, BOTH, "crossbar.sample_hold_cycles", ">0", NULL},
-    {"energy.crossbar_adc_mw", CORE, BOTH, "crossbar.adc_cycles", ">0", NULL},
-    {"energy.crossbar_shift_add_mw", CORE, BOTH, "crossbar.shift_add_cycles", ">0", NULL},
-    {"energy.crossbar_input_buffer_mw", CORE, BOTH, "crossbar.input_buffer_cycles", ">0", NULL},
-    {"energy.crossbar_output_buffer_mw", CORE, BOTH, "crossbar.output_buffer_cycles", ">0", NULL},
+    {"chips.link_", CORE, ALL, CHIPS},
+    {"chips.connection", CORE, ALL, CHIPS},
+    {"energy.link_mw_per_chip", CORE, ALL, CHIPS},
+    {"energy.chip_link_pj_per_bit", CORE, ALL, CHIPS},
+    {"core.issue", CORE, REPLAY, "core.timing", "pimsim", NULL},
+    {"core.communication", CORE, REPLAY, "core.timing", "pimsim", NULL},
+    {"core.receive_bytes", CORE, ALL, "core.communication", "asynchronous", NULL},
+    {"core.receive_bytes", CORE, ALL, "core.timing", "pimsim", NULL},
+    {"interconnect.packet_bytes", CORE, REPLAY, "core.timing", "pimsim", NULL},
+    {"interconnect.bytes_per_cycle", CORE, ALL, "interconnect.kind", "bus|shared_memory", NULL},
+    {"interconnect.bytes_per_cycle", CORE, REPLAY, "core.timing", "pimsim", NULL},
+    {"energy.interconnect_pj_per_bit", CORE, ALL, "interconnect.kind", "bus|shared_memory", NULL},
+    {"energy.interconnect_pj_per_bit", CORE, ALL, "core.timing", "pimsim", NULL},
+    {"energy.interconnect_pj_per_flit", CORE, ALL, "core.timing", "pimsim_nn", NULL},
+    {"quirks.", CORE, ALL, "core.timing", "pimsim_nn", NULL},
+    {"global_memory.bytes_per_cycle", CORE, ALL, GLOBAL_PORT},
+    {"global_memory.read_cycles", CORE, ALL, GLOBAL_PORT},
+    {"global_memory.write_cycles", CORE, ALL, GLOBAL_PORT},
+    {"global_memory.pipelined", CORE, ALL, GLOBAL_PORT},
+    {"energy.global_pj_per_bit", CORE, ALL, GLOBAL_PORT},
+    {"global_memory.standard_values", CORE, ALL, "global_memory.standard", "*", NULL},
+    {"energy.crossbar_dac_mw", CORE, ALL, "crossbar.dac_cycles", ">0", NULL},
+    {"energy.crossbar_sample_hold_mw", CORE, ALL, "crossbar.sample_hold_cycles", ">0", NULL},
+    {"energy.crossbar_adc_mw", CORE, ALL, "crossbar.adc_cycles", ">0", NULL},
+    {"energy.crossbar_shift_add_mw", CORE, ALL, "crossbar.shift_add_cycles", ">0", NULL},
+    {"energy.crossbar_input_buffer_mw", CORE, ALL, "crossbar.input_buffer_cycles", ">0", NULL},
+    {"energy.crossbar_output_buffer_mw", CORE, ALL, "crossbar.output_buffer_cycles", ">0", NULL},
 
-    {"levels.step_ps", CHANNEL, BOTH, "levels.costs", "steps", NULL},
-    {"levels.add_cycles", CHANNEL, BOTH, FIGURE},
-    {"levels.multiply_cycles", CHANNEL, BOTH, FIGURE},
-    {"levels.aap_cycles", CHANNEL, BOTH, FIGURE},
-    {"levels.aap_busy_cycles", CHANNEL, BOTH, COMMANDS},
-    {"levels.refresh_", CHANNEL, BOTH, COMMANDS},
-    {"levels.row_overhead_cycles", CHANNEL, BOTH, COMMANDS},
+    {"levels.step_ps", CHANNEL, ALL, "levels.costs", "steps", NULL},
+    {"levels.add_cycles", CHANNEL, ALL, FIGURE},
+    {"levels.multiply_cycles", CHANNEL, ALL, FIGURE},
+    {"levels.aap_cycles", CHANNEL, ALL, FIGURE},
+    {"levels.aap_busy_cycles", CHANNEL, ALL, COMMANDS},
+    {"levels.refresh_", CHANNEL, ALL, COMMANDS},
+    {"levels.row_overhead_cycles", CHANNEL, ALL, COMMANDS},
     {"levels.aap_busy_cycles", CHANNEL, REPLAY, MAPPERS},
     {"levels.refresh_", CHANNEL, REPLAY, MAPPERS},
     {"levels.row_overhead_cycles", CHANNEL, REPLAY, MAPPERS},
     {"levels.word_bits", CHANNEL, REPLAY, MAPPERS},
-    {"levels.memory_values", CHANNEL, BOTH, "levels.memory", "*", NULL},
+    {"levels.memory_values", CHANNEL, ALL, "levels.memory", "*", NULL},
 
-    {"tile.half_duplex", TILE, BOTH, SAF},
-    {"tile.router_", TILE, BOTH, SAF},
-    {"tile.detour", TILE, BOTH, ADAPTIVE},
-    {"tile.tie_break", TILE, BOTH, ADAPTIVE},
-    {"tile.link_gbps", TILE, BOTH, "tile.switching", "path_hold|saf", NULL},
-    {"tile.routing", TILE, BOTH, "tile.switching", "path_hold|saf", NULL},
-    {"tile.ideal", TILE, BOTH, "tile.switching", "path_hold|saf", NULL},
+    {"tile.half_duplex", TILE, ALL, SAF},
+    {"tile.router_", TILE, ALL, SAF},
+    {"tile.detour", TILE, ALL, ADAPTIVE},
+    {"tile.tie_break", TILE, ALL, ADAPTIVE},
+    {"tile.link_gbps", TILE, ALL, "tile.switching", "path_hold|saf", NULL},
+    {"tile.routing", TILE, ALL, "tile.switching", "path_hold|saf", NULL},
+    {"tile.ideal", TILE, ALL, "tile.switching", "path_hold|saf", NULL},
     {"tile.crossbar_", TILE, REPLAY, MAPPERS},
     {"tile.rows_of_crossbars", TILE, REPLAY, MAPPERS},
     {"tile.columns_of_crossbars", TILE, REPLAY, MAPPERS},
@@ -256,7 +268,7 @@ const struct pim_need *pim_need_unmet(const struct pim_configuration *configurat
 {
     for (size_t i = 0; i < NEEDS; i++)
         if ((kinds == 0 ? needs[i].kinds == ANY : (needs[i].kinds & kinds) != 0) &&
-            (needs[i].purposes & (unsigned)purpose) != 0 && is_of(&needs[i], path) &&
+            (needs[i].purposes & (unsigned)purpose) == (unsigned)purpose && is_of(&needs[i], path) &&
             !is_met(&needs[i], configuration))
             return &needs[i];
     return NULL;
@@ -270,41 +282,65 @@ bool pim_need_names(const char *key, const char *path)
     return false;
 }
 
-/* "a", "b" or "c", or without quotes. */
-static void list_words(const char *words, const char *quote, char *text, size_t size)
+/* Whether the key may have the value: a choice has those of its own, others any. */
+static bool may_be(const struct pim_key *key, const char *value)
 {
-    char value[VALUE], next[VALUE];
-    size_t at = 0;
-    text[0] = '\0';
-    for (size_t i = 0; at < size && word(words, i, value); i++)
-        at += (size_t)snprintf(text + at, size - at, "%s%s%s%s",
-                               i == 0                     ? ""
-                               : word(words, i + 1, next) ? ", "
-                                                          : " or ",
-                               quote, value, quote);
+    char choice[VALUE];
+    for (unsigned i = 0; key->type == PIM_KEY_CHOICE && pim_key_choice(key, i, choice, sizeof choice); i++)
+        if (strcmp(choice, value) == 0)
+            return true;
+    return key->type != PIM_KEY_CHOICE;
 }
 
-void pim_need_describe(const struct pim_need *need, const struct pim_configuration *configuration, char *text,
-                       size_t size)
+/* 'key "a", "b" or "c"': those of the values that the key may have. */
+static void describe_values(const struct pim_key *key, const char *values, char *text, size_t size)
 {
-    char keys[2 * VALUE], values[2 * VALUE], here[2 * VALUE] = "", value[VALUE];
+    const char *quote = key->type == PIM_KEY_CHOICE ? "\"" : "";
+    char own[VALUE][VALUE];
+    size_t count = 0, at = (size_t)snprintf(text, size, "%s", key->path);
+    for (size_t i = 0; count < VALUE && word(values, i, own[count]); i++)
+        count += may_be(key, own[count]);
+    for (size_t i = 0; i < count && at < size; i++)
+        at += (size_t)snprintf(text + at, size - at, "%s%s%s%s",
+                               i == 0          ? " "
+                               : i + 1 < count ? ", "
+                                               : " or ",
+                               quote, own[i], quote);
+}
+
+/* The keys with what they would have to be, and what they are here. */
+static void describe_keys(const struct pim_need *need, const struct pim_configuration *configuration,
+                          char wanted[PIM_NEED_TEXT], char here[PIM_NEED_TEXT])
+{
+    const bool several = strchr(need->key, '|') != NULL;
+    char key[VALUE], value[VALUE], part[PIM_NEED_TEXT] = "";
+    size_t at = 0, end = 0;
+    for (size_t i = 0; at < PIM_NEED_TEXT && end < PIM_NEED_TEXT && word(need->key, i, key); i++) {
+        if (strchr("*>", need->values[0])) /* "" as well */
+            (void)snprintf(part, sizeof part, "%s", key);
+        else
+            describe_values(key_of(configuration, key), need->values, part, sizeof part);
+        value_of(configuration, key, value);
+        at += (size_t)snprintf(wanted + at, PIM_NEED_TEXT - at, "%s%s", i > 0 ? ", or " : "", part);
+        end += (size_t)snprintf(here + end, PIM_NEED_TEXT - end, "%s%s",
+                                i > 0     ? " and "
+                                : several ? "which are "
+                                          : "which is ",
+                                value);
+    }
+}
+
+void pim_need_describe(const struct pim_need *need, const struct pim_configuration *configuration,
+                       char text[PIM_NEED_TEXT])
+{
+    char wanted[PIM_NEED_TEXT], here[PIM_NEED_TEXT];
     if (!need->key) {
-        (void)snprintf(text, size, "is for mappers, and a trace is mapped already");
+        (void)snprintf(text, PIM_NEED_TEXT, "is for mappers, and a trace is mapped already");
         return;
     }
-    const bool quoted = strcmp(need->values, "true") != 0;
-    list_words(need->key, "", keys, sizeof keys);
-    list_words(need->values, quoted ? "\"" : "", values, sizeof values);
-    if (!strchr(need->key, '|')) {
-        value_of(configuration, need->key, value);
-        (void)snprintf(here, sizeof here, ", which is %s here", value);
-    }
-    if (need->values[0] == '\0')
-        (void)snprintf(text, size, "counts without %s alone%s", keys, here);
-    else if (need->values[0] == '*')
-        (void)snprintf(text, size, "counts with %s alone%s", keys, here);
-    else if (need->values[0] == '>')
-        (void)snprintf(text, size, "counts with %s above %s alone%s", keys, need->values + 1, here);
-    else
-        (void)snprintf(text, size, "counts with %s %s alone%s", keys, values, here);
+    const bool above = need->values[0] == '>', without = need->values[0] == '\0';
+    describe_keys(need, configuration, wanted, here);
+    (void)snprintf(text, PIM_NEED_TEXT, "counts %s %.160s%s%s alone, %.130s here",
+                   without ? "without" : "with", wanted, above ? " above " : "",
+                   above ? need->values + 1 : "", here);
 }

@@ -13,8 +13,11 @@
 /* Kinds of units, in the order of array.kind. */
 enum { PIM_NODE_KEY = 1, PIM_CORE_KEY = 2, PIM_CHANNEL_KEY = 4, PIM_TILE_KEY = 8, PIM_UNIT_KINDS = 4 };
 
-/* What a configuration is for: a trace that is there, or a network that is mapped and replayed. */
-enum pim_key_purpose { PIM_TO_REPLAY = 1, PIM_TO_MAP = 2 };
+/* What a configuration is for: a trace that is there, a network that is mapped and replayed, the area of the
+ * hardware; or for any of these, so that a key counts that counts for one. */
+enum pim_key_purpose { PIM_TO_REPLAY = 1, PIM_TO_MAP = 2, PIM_TO_MEASURE = 4, PIM_TO_ANY = 7 };
+
+enum { PIM_NEED_TEXT = 400 };
 
 struct pim_need;
 
@@ -27,7 +30,7 @@ const struct pim_need *pim_need_unmet(const struct pim_configuration *configurat
 bool pim_need_names(const char *key, const char *path);
 
 /* "counts with tile.routing "adaptive" alone, which is "xy" here", for a message. */
-void pim_need_describe(const struct pim_need *need, const struct pim_configuration *configuration, char *text,
-                       size_t size);
+void pim_need_describe(const struct pim_need *need, const struct pim_configuration *configuration,
+                       char text[PIM_NEED_TEXT]);
 
 #endif

@@ -87,6 +87,10 @@ pimsim_command_test(tasks_tables "tasks ${PROJECT_SOURCE_DIR}/tests/data/conflic
   "4395 operations, the longest of 543; 21975 bits, run-length coded 21975\nas memories, 28 nm   0\\.265 mm2, each router's as long as the longest; 0\\.2 nJ" "^$")
 pimsim_command_test(area_tiles "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg" 0
   "routers of ISAAC     9\\.600 mm2 at 32 nm: 0\\.15 mm2 for 4 tiles" "^$")
+pimsim_command_test(area_tiles_flits "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --set noc.flit_bits=128" 0
+  "16 x 8 flits of 128 bits a port.*routers +37\\.458 +74\\.916 +149\\.832\n" "^$")
+pimsim_command_test(area_tiles_radix "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --set noc.radix=4" 1 "^$"
+  "^pimsim area: noc\\.radix: counts with tile\\.switching \"wormhole\" alone, which is \"path_hold\" here: it would change nothing\n")
 pimsim_command_test(area_tiles_budget "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --budget 5" 2 "^$"
   "^pimsim area: --budget goes with DRAM-PIM nodes; this hardware is made of tiles\n")
 pimsim_command_test(area_cores "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg" 1 "^$"
@@ -110,7 +114,7 @@ pimsim_command_test(map_conflict_routers "map conflict --network recorded:cifar-
 pimsim_command_test(map_conflict_worms "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set noc.flit_bits=64 --set tile.switching=wormhole" 0
   "32 nodes, 46 edges" "^$")
 pimsim_command_test(map_pimcomp_bus "map pimcomp --network ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg --layout first --set interconnect.kind=bus --set noc.flit_bits=64" 1 "^$"
-  "^pimsim map pimcomp: noc\\.flit_bits: counts with interconnect\\.kind or core\\.timing \"mesh\" or \"pimsim_nn\" alone: it would change nothing\n")
+  "^pimsim map pimcomp: noc\\.flit_bits: counts with interconnect\\.kind \"mesh\", or core\\.timing \"pimsim_nn\" alone, which are \"bus\" and \"pimsim\" here: it would change nothing\n")
 pimsim_command_test(map_conflict_searches "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --generations 0 --population 2 --finalists 4000 --refine 1" 0
   "\nsearches             14, each with a seed of its own\n" "^$")
 pimsim_command_test(map_conflict_tiles "map conflict --network recorded:cifar-vgg8 --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set array.width=7 --set array.height=7" 1 "^$"
@@ -158,6 +162,11 @@ pimsim_command_test(config_check_other "config check ${PROJECT_SOURCE_DIR}/confi
   "^pimsim config check: levels\\.banks: describes hardware with array\\.kind \"channel\"")
 pimsim_command_test(noc_set_silent "noc --traffic uniform --rate 0.1 --set noc.radix=4" 1 "^$"
   "^pimsim noc: noc\\.radix: counts with noc\\.topology \"fat_tree\", .* alone, which is \"mesh\" here: it would change nothing\n")
+pimsim_command_test(noc_ideal_channels "noc --traffic uniform --rate 0.1 --set noc.fidelity=ideal --set noc.virtual_channels=4" 1 "^$"
+  "^pimsim noc: noc\\.virtual_channels: counts with noc\\.fidelity \"flit\" alone, which is \"ideal\" here: it would change nothing\n")
+pimsim_command_test(noc_seed_silent "noc --traffic uniform --rate 0.1 --set noc.routing_seed=4" 1 "^$"
+  "noc\\.routing_seed: counts with noc\\.routing \"o1turn\", \"valiant\" or \"romm\", or noc\\.topology \"torus\", \"dragonfly\" or \"fat_tree\" alone, which are \"xy\" and \"mesh\" here: it would")
+pimsim_command_test(config_check_area "config check ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --set noc.flit_bits=128" 0 "good hardware configuration" "^$")
 # Options that say more of another one.
 pimsim_command_test(run_window_alone "run no.bin --timeline-window 1:5" 2 "^$"
   "^pimsim run: --timeline-window belongs to --timeline FILE\n")

@@ -148,6 +148,25 @@ START_TEST(clocks_of_commands)
 }
 END_TEST
 
+/* What commands alone look at is no obstacle to figures. */
+START_TEST(commands_alone)
+{
+    static const char *const settings[2][3] = {
+        {"levels.costs=figure", "levels.refresh_cycles=9000", "levels.refresh_interval_cycles=9"},
+        {"levels.costs=commands", "levels.refresh_cycles=9000", "levels.refresh_interval_cycles=9"}};
+    struct pim_machine machine;
+    for (unsigned i = 0; i < 2; i++) {
+        struct pim_configuration *configuration = NULL;
+        struct pim_error error = {PIM_OK, ""};
+        const enum pim_status status = read_machine(hbm2, settings[i], &configuration, &machine, &error);
+        ck_assert_msg((status == PIM_OK) == (i == 0), "%s", error.text);
+        ck_assert(i == 0 || strstr(error.text, "levels.refresh_cycles: must be below") != NULL);
+        ck_assert(i == 1 || pim_machine_refresh(&machine, 100000) == 0);
+        pim_configuration_destroy(configuration);
+    }
+}
+END_TEST
+
 START_TEST(rows)
 {
     struct sides sides;
@@ -202,6 +221,7 @@ Suite *machine_suite(void)
     tcase_add_test(tests, rows);
     tcase_add_test(tests, rows_are_counted);
     tcase_add_test(tests, clocks_of_commands);
+    tcase_add_test(tests, commands_alone);
     tcase_add_test(tests, steps_of_crossbars);
     suite_add_tcase(suite, tests);
     return suite;

@@ -118,6 +118,7 @@ const struct key_machine key_machines[] = {
     {"cores, shared memory", cores, {"interconnect.kind=shared_memory"}},
     {"cores, chips", cores, {"chips.width=2"}},
     {"cores, pimsim_nn", cores_kept, {"core.timing=pimsim_nn"}},
+    {"cores, pimsim_nn on a bus", cores_kept, {"core.timing=pimsim_nn", "interconnect.kind=bus"}},
     {"cores on channels",
      cores,
      {"global_memory.standard=ddr4_2400r", "clock.memory_khz=1200000", "global_memory.bytes=1073741824"}},

@@ -1,6 +1,7 @@
 /* pimsim area: what the logic of a node array or a mesh of tiles takes, by closed forms in three readings. */
 #include "tools/systems/area.h"
 #include "models/system/schema.h"
+#include "models/system/used.h"
 #include "sim/output/json.h"
 #include "sim/output/output.h"
 #include "tools/command/command.h"
@@ -121,8 +122,8 @@ static enum pim_status run(const struct request *request, struct pim_error *erro
 {
     struct pim_configuration *configuration;
     struct pim_output *output;
-    if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets, true,
-                              &configuration, error) != PIM_OK)
+    if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets,
+                              PIM_TO_MEASURE, &configuration, error) != PIM_OK)
         return error->status;
     enum pim_status status = pim_output_open(&output, request->output, error);
     if (status == PIM_OK) {

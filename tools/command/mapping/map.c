@@ -1,6 +1,7 @@
 /* pimsim map: a network and a hardware configuration become a trace, with any mapper. */
 #include "tools/library/map.h"
 #include "models/system/schema.h"
+#include "models/system/used.h"
 #include "sim/output/progress.h"
 #include "tools/command/command.h"
 #include "tools/command/interrupt.h"
@@ -90,8 +91,8 @@ static enum pim_status map_network(struct request *request, struct bar *bar, str
 {
     struct pim_configuration *configuration;
     struct pim_map *map;
-    if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets, true,
-                              &configuration, error) != PIM_OK)
+    if (options_configuration(&pim_hardware_schema, &request->common.hardware, &request->common.sets,
+                              PIM_TO_MAP, &configuration, error) != PIM_OK)
         return error->status;
     request->map.configuration = configuration;
     if (request->map.mapper->stops)

@@ -1,5 +1,6 @@
 #include "models/booksim/booksim.h"
 #include "models/system/hardware/noc_schema.h"
+#include "models/system/used.h"
 #include "sim/output/output.h"
 #include "sim/output/progress.h"
 #include "tools/command/noc/classes.h"
@@ -344,8 +345,8 @@ enum pim_status noc_run(const struct noc_request *request, struct pim_error *err
     if (request->booksim)
         return run_booksim(request, error);
     struct pim_configuration *configuration;
-    if (options_configuration(&pim_noc_schema, &request->common.hardware, &request->common.sets, true,
-                              &configuration, error) != PIM_OK)
+    if (options_configuration(&pim_noc_schema, &request->common.hardware, &request->common.sets,
+                              PIM_TO_REPLAY, &configuration, error) != PIM_OK)
         return error->status;
     struct pim_noc_configuration noc;
     enum pim_status status =

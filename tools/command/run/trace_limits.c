@@ -4,6 +4,7 @@
 #include "models/cost/read.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"
+#include "models/system/standard.h"
 #include "models/system/used.h"
 #include "traces/file/hardware.h"
 #include "traces/file/reader.h"
@@ -46,11 +47,6 @@ static void fill_limits(const struct pim_configuration *configuration, struct pi
         (uint64_t)pim_configuration_integer(configuration, "buffers.weight_bytes");
     limits->buffer_bytes[PIM_BUFFER_OUTPUT] =
         (uint64_t)pim_configuration_integer(configuration, "buffers.output_bytes");
-    uint64_t banks = (uint64_t)pim_configuration_integer(configuration, "dram.banks") *
-                     (uint64_t)pim_configuration_integer(configuration, "dram.interleaved_banks");
-    uint64_t rows = (uint64_t)pim_configuration_integer(configuration, "dram.rows");
-    uint64_t row_bytes = (uint64_t)pim_configuration_integer(configuration, "dram.row_bytes");
-    limits->memory_bytes = banks * rows * row_bytes; /* 2^8 * 2^24 * 2^20 at most: the schema bounds them */
     limits->window = pim_configuration_count(configuration, "unit.window");
     limits->in_order =
         pim_configuration_choice(configuration, "unit.issue") == 0; /* "in_order|out_of_order" */
@@ -68,12 +64,16 @@ static enum pim_status check_rows(const struct pim_trace *trace,
     return pim_channels_check(&hardware.channels, trace, error);
 }
 
-/* The private bank of a node, by the rules that a run has. */
-static enum pim_status check_bank(const struct pim_configuration *configuration, struct pim_error *error)
+/* The memory of a node, its private bank or its share of channels, by the rules that a run has. */
+static enum pim_status read_memory(const struct pim_configuration *configuration,
+                                   struct pim_check_limits *limits, struct pim_error *error)
 {
-    struct pim_bank_rules rules;
-    const bool standard = *pim_configuration_text(configuration, "dram.standard") != '\0';
-    return standard ? PIM_OK : pim_cost_read_bank(configuration, &rules, error);
+    struct pim_node_configuration node = {.logic_period = 0};
+    if (pim_standard_read_nodes(configuration, &node, error) != PIM_OK ||
+        (node.channels.nodes == 0 && pim_cost_read_bank(configuration, &node.bank, error) != PIM_OK))
+        return error->status;
+    limits->memory_bytes = node.bank.capacity_bytes;
+    return PIM_OK;
 }
 
 enum pim_status trace_read_limits(const struct pim_trace *trace, const struct common_options *common,
@@ -101,7 +101,7 @@ enum pim_status trace_read_limits(const struct pim_trace *trace, const struct co
     if (status == PIM_OK && limits->kind == PIM_CHECK_CHANNELS)
         status = check_rows(trace, configuration, error);
     if (status == PIM_OK && limits->kind == PIM_CHECK_NODES)
-        status = check_bank(configuration, error);
+        status = read_memory(configuration, limits, error);
     pim_configuration_destroy(configuration);
     return status;
 }
