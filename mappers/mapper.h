@@ -80,7 +80,7 @@ struct pim_mapper_tiles {
     /* `graph` is not needed afterwards. *replay is NULL where this hardware has no such replay. */
     enum pim_status (*create)(void *context, const struct pim_tile_graph *graph, uint32_t images,
                               void **replay, struct pim_error *error);
-    /* Where there is none: of the network that comes nearest. */
+    /* Where there is none: of the network that comes nearest, for an estimate. */
     enum pim_status (*substitute)(void *context, const struct pim_tile_graph *graph, uint32_t images,
                                   void **replay, struct pim_error *error);
     /* Latency of an image, and end / images for all of them, ns; both INFINITY when an image takes longer

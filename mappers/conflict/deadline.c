@@ -40,3 +40,14 @@ enum pim_status pim_tile_simulate_found(const struct pim_tile_deadline *deadline
     const struct pim_tile_limits limits = {HUGE_VAL, moment_is_over, &moment};
     return options->simulate(options->simulate_context, place, &limits, latency_ns, interval_ns, error);
 }
+
+enum pim_status pim_tile_judge_found(const struct pim_tile_deadline *deadline, const uint32_t *place,
+                                     double *interval_ns, struct pim_error *error)
+{
+    const struct pim_tile_mapping_options *options = deadline->options;
+    struct last_moment moment = {*deadline, 0};
+    const bool few = options->images <= 1 || !options->simulate;
+    const struct pim_tile_limits whole = {HUGE_VAL, options->stop, options->stop_context};
+    const struct pim_tile_limits most = {HUGE_VAL, moment_is_over, &moment};
+    return options->judge(options->judge_context, place, few ? &whole : &most, interval_ns, error);
+}

@@ -527,15 +527,29 @@ static enum pim_status judge(struct run *run, struct pim_error *error)
     return PIM_OK;
 }
 
-/* All images are replayed once, on the mapping that is taken. */
-static enum pim_status judge_images(const struct run *run, struct pim_error *error)
+/* Whether a simulation that was asked for has not ended. */
+static bool stopped(struct run *run)
 {
+    const struct pim_tile_mapping_result *result = run->result;
+    return run->options->simulate && (isnan(result->latency_ns) || isnan(result->interval_ns)) && over(run);
+}
+
+/* All images are replayed once, on the mapping that is taken. */
+static enum pim_status judge_images(struct run *run, struct pim_error *error)
+{
+    const struct pim_tile_mapping_options *options = run->options;
     struct pim_tile_mapping_result *result = run->result;
-    double latency;
+    double latency, interval = (double)NAN;
+    enum pim_status status = PIM_OK;
+    const bool asked = options->images > 1 && isfinite(result->latency_ns);
     result->interval_ns = result->latency_ns;
-    if (run->options->images <= 1 || !isfinite(result->latency_ns))
-        return PIM_OK;
-    return pim_tile_simulate_found(&run->deadline, run->place, &latency, &result->interval_ns, error);
+    if (options->judge && !isinf(result->latency_ns) && !stopped(run))
+        status = pim_tile_judge_found(&run->deadline, run->place, &interval, error);
+    else if (!options->judge && asked)
+        status = pim_tile_simulate_found(&run->deadline, run->place, &latency, &interval, error);
+    if (asked || isinf(interval))
+        result->interval_ns = interval;
+    return status;
 }
 
 enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
@@ -571,7 +585,7 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
     }
     if (status == PIM_OK)
         status = judge_images(&run, error);
-    result->stopped = (isnan(result->latency_ns) || isnan(result->interval_ns)) && over(&run);
+    result->stopped = stopped(&run);
     if (status == PIM_OK)
         status = judge(&run, error);
     terminate(&run.problem);

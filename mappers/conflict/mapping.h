@@ -92,6 +92,11 @@ struct pim_tile_mapping_options {
     void *finalist_context;
     pim_tile_simulate *simulate; /* NULL: there is no simulator */
     void *simulate_context;
+    /* Replays all images on the mapping that is taken, once, with or without a simulator; their end / images,
+       as `simulate` has it. NULL: only `simulate` is asked. */
+    enum pim_status (*judge)(void *context, const uint32_t *place, const struct pim_tile_limits *limits,
+                             double *interval_ns, struct pim_error *error);
+    void *judge_context;
     /* Of a learned fitness: of its kind, and made for this graph and mesh; else NULL. */
     const struct pim_tile_estimator *estimator;
     const struct pim_tile_setting *setting;
@@ -145,6 +150,11 @@ bool pim_tile_over(void *deadline);
  * moment that a user waits behind Ctrl-C: NAN beyond. */
 enum pim_status pim_tile_simulate_found(const struct pim_tile_deadline *deadline, const uint32_t *place,
                                         double *latency_ns, double *interval_ns, struct pim_error *error);
+
+/* The same for `judge`. An image, and the few that stand for many where there is no simulator, are replayed
+ * to their end also when time is over; `stop` ends them. */
+enum pim_status pim_tile_judge_found(const struct pim_tile_deadline *deadline, const uint32_t *place,
+                                     double *interval_ns, struct pim_error *error);
 
 /* Local moves on `count` mappings, the places of one behind the other, the fastest first (refine.c); `place`
  * and the latency of `result`, which are those of the first, become those of the fastest. */

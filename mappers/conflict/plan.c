@@ -110,6 +110,39 @@ static enum pim_status try_to_run(const struct pim_conflict_plan *plan, struct p
     return plan->inputs->tiles->run(plan->replay, plan->place, &limits, &latency, NULL, error);
 }
 
+/* Images that are replayed for an estimate where only a substitute of the network can be. */
+enum { SUBSTITUTED_IMAGES = 16 };
+
+/* What the estimate is made of: all images on the network of the hardware, or some of them on a substitute.
+ * A substitute that cannot run says nothing about the mapping. */
+static enum pim_status estimate(void *context, const uint32_t *place, const struct pim_tile_limits *limits,
+                                double *interval_ns, struct pim_error *error)
+{
+    struct pim_conflict_plan *plan = ((struct search *)context)->plan;
+    const struct pim_mapper_tiles *tiles = plan->inputs->tiles;
+    const uint32_t images = (uint32_t)plan->choices->images;
+    const uint32_t few = images < SUBSTITUTED_IMAGES ? images : SUBSTITUTED_IMAGES;
+    struct pim_error *said = plan->replay ? error : &plan->unestimated;
+    void *substitute = NULL;
+    enum pim_status status = PIM_OK;
+    assert(tiles != NULL); /* there is somebody who replays */
+    if (!plan->replay)
+        status = tiles->substitute(plan->inputs->simulator, &plan->tiles, few, &substitute, said);
+    if (status == PIM_OK)
+        status = pim_tile_estimate_make(&plan->estimate, &plan->tiles, place, &plan->machine, images, tiles,
+                                        plan->replay ? plan->replay : substitute, plan->replay ? images : few,
+                                        limits, said);
+    if (substitute)
+        tiles->destroy(substitute);
+    *interval_ns = status == PIM_DEADLOCK ? HUGE_VAL : pim_tile_estimate_interval(&plan->estimate);
+    if (plan->replay)
+        return status == PIM_DEADLOCK ? PIM_OK : status;
+    *interval_ns = (double)NAN;
+    if (status == PIM_NO_MEMORY)
+        *error = plan->unestimated;
+    return status == PIM_NO_MEMORY ? status : PIM_OK;
+}
+
 /* As many simulations as so many packets make: they take about as long for any network. */
 static uint32_t simulations(const struct pim_conflict_plan *plan, uint64_t asked, uint64_t least,
                             uint64_t most)
@@ -122,6 +155,8 @@ static uint32_t simulations(const struct pim_conflict_plan *plan, uint64_t asked
         return (uint32_t)asked;
     for (uint32_t e = 0; e < plan->tiles.edges; e++)
         packets += plan->tiles.edge[e].packets;
+    if (plan->machine.stores && plan->machine.tables) /* a run makes the tables, one works them */
+        packets *= 2;
     uint64_t count = packets > 0 ? PACKETS / packets : most;
     return (uint32_t)(count < least ? least : count > most ? most : count);
 }
@@ -169,6 +204,8 @@ static struct pim_tile_mapping_options options_of(struct search *search)
         .progress_context = search,
         .simulate = plan->replay ? simulate : NULL,
         .simulate_context = search,
+        .judge = plan->inputs->tiles ? estimate : NULL,
+        .judge_context = search,
         .estimator = learned ? &plan->study.weights.estimator[choices->fitness - PIM_TILE_BY_MLP] : NULL,
         .setting = learned ? &plan->study.setting : NULL};
 }
@@ -233,24 +270,14 @@ static enum pim_status make_mapping(struct pim_conflict_plan *plan, struct pim_e
     return status;
 }
 
-/* A mapping of which the simulation was stopped has no estimate either. */
-static enum pim_status make_estimate(struct pim_conflict_plan *plan, struct pim_error *error)
+/* Where nothing was replayed there are tables of the right size, and no estimate. */
+static enum pim_status complete_estimate(struct pim_conflict_plan *plan, struct pim_error *error)
 {
-    const struct pim_mapper_inputs *inputs = plan->inputs;
-    const struct pim_mapper_search *asked = &plan->choices->search;
-    const struct pim_tile_limits limits = {HUGE_VAL, asked->stop, asked->context};
-    const uint32_t images = (uint32_t)plan->choices->images;
-    void *substitute = NULL;
-    if (inputs->tiles && !plan->replay &&
-        inputs->tiles->substitute(inputs->simulator, &plan->tiles, images, &substitute, error) != PIM_OK)
-        return error->status;
-    void *replay = plan->result.stopped ? NULL : plan->replay ? plan->replay : substitute;
-    enum pim_status status =
-        pim_tile_estimate_make(&plan->estimate, &plan->tiles, plan->place, &plan->machine, images,
-                               inputs->tiles, replay, &limits, error);
-    if (substitute)
-        inputs->tiles->destroy(substitute);
-    return status;
+    const struct pim_tile_limits limits = {.latency_ns = HUGE_VAL};
+    if (plan->estimate.graph)
+        return PIM_OK;
+    return pim_tile_estimate_make(&plan->estimate, &plan->tiles, plan->place, &plan->machine,
+                                  (uint32_t)plan->choices->images, NULL, NULL, 0, &limits, error);
 }
 
 static enum pim_status write_files(const struct pim_conflict_plan *plan, struct pim_error *error)
@@ -281,7 +308,7 @@ enum pim_status pim_conflict_plan_make(const struct pim_mapper_inputs *inputs,
     pim_arena_initialize(&plan->arena, 0);
     if (pim_machine_tiles_read(inputs->configuration, &plan->machine, error) != PIM_OK ||
         make_graph(plan, error) != PIM_OK || make_mapping(plan, error) != PIM_OK ||
-        make_estimate(plan, error) != PIM_OK)
+        complete_estimate(plan, error) != PIM_OK)
         return error->status;
     pim_conflict_name_mapping(choices, plan->mapping, sizeof plan->mapping);
     return write_files(plan, error);

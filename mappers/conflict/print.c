@@ -60,7 +60,11 @@ enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *f
     fprintf(file, "communication cost   %" PRIu64 " bits x hops\n", result->cost);
     fprintf(file, "bottleneck link      %.3f us held\n",
             (double)result->bottleneck / plan->machine.link_gbps / 1000);
-    print_time(file, "estimate", pim_tile_estimate_image(&plan->estimate), result->stopped);
+    if (plan->unestimated.status != PIM_OK)
+        fprintf(file, "%-20s not known: %s\n", "estimate", plan->unestimated.text);
+    else
+        print_time(file, "estimate", pim_tile_estimate_image(&plan->estimate),
+                   plan->inputs->tiles && !plan->estimate.known);
     print_time(file, "latency", result->latency_ns, result->stopped);
     if (plan->choices->images > 1)
         print_time(file, "time for an image", result->interval_ns, result->stopped);

@@ -1,5 +1,16 @@
 #include "mappers/machine/tiles.h"
 
+/* Of a link that worms pass: a flit in every cycle, or fewer bits where the link is narrower. */
+static double worm_gbps(const struct pim_configuration *configuration)
+{
+    const double gigahertz = (double)pim_configuration_integer(configuration, "clock.network_khz") * 1e-6;
+    const double flit = (double)pim_configuration_integer(configuration, "noc.flit_bits") * gigahertz;
+    const double cycle = pim_configuration_real(configuration, "noc.link_bits_per_cycle") * gigahertz;
+    const double second = pim_configuration_real(configuration, "noc.link_gigabits_per_second");
+    const double link = second > 0 ? second : cycle;
+    return link > 0 && link < flit ? link : flit;
+}
+
 enum pim_status pim_machine_tiles_read(const struct pim_configuration *configuration,
                                        struct pim_machine_tiles *tiles, struct pim_error *error)
 {
@@ -18,13 +29,9 @@ enum pim_status pim_machine_tiles_read(const struct pim_configuration *configura
         .link_gbps = pim_configuration_real(configuration, "tile.link_gbps"),
         .stores = pim_configuration_choice(configuration, "tile.switching") != 0,
         .tables = pim_configuration_choice(configuration, "tile.routing") == 3, /* "xy|yx|adaptive|table" */
-        .columns_first = pim_configuration_choice(configuration, "tile.routing") == 1,
-        .adaptive = pim_configuration_choice(configuration, "tile.routing") >= 2 &&
-                    pim_configuration_choice(configuration, "tile.switching") == 0,
         .logic_khz = (uint64_t)pim_configuration_integer(configuration, "clock.logic_khz"),
     };
     if (pim_configuration_choice(configuration, "tile.switching") == 2) /* "path_hold|saf|wormhole" */
-        tiles->link_gbps = (double)pim_configuration_integer(configuration, "noc.flit_bits") *
-                           (double)pim_configuration_integer(configuration, "clock.network_khz") * 1e-6;
+        tiles->link_gbps = worm_gbps(configuration);
     return PIM_OK;
 }

@@ -10,10 +10,8 @@ struct pim_machine_tiles {
     uint32_t rows_of_crossbars, columns_of_crossbars; /* of a tile */
     uint32_t bits;                                    /* of an activation */
     double link_gbps;
-    bool stores;        /* routers store and forward; else a transfer holds its path */
-    bool tables;        /* routers work behaviour tables */
-    bool columns_first; /* packets go along the column, then along the row */
-    bool adaptive;      /* held paths lead over links that are idle, also where tables repeat that */
+    bool stores; /* routers store and forward; else a transfer holds its path */
+    bool tables; /* routers work behaviour tables */
     uint64_t logic_khz;
 };
 

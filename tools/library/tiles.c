@@ -109,39 +109,59 @@ static enum pim_status create(void *context, const struct pim_tile_graph *tiles,
 }
 
 /* All packets of a tile pass its port, one after the other: a step takes at least their time there. */
-static void hold_at_ports(struct pim_task_graph *graph, double bits_per_ns)
+static enum pim_status hold_at_ports(struct pim_task_graph *graph, double bits_per_ns,
+                                     struct pim_error *error)
 {
-    for (uint32_t n = 0; n < graph->nodes; n++) {
-        double out = 0, in = 0;
-        for (uint32_t e = 0; e < graph->edges; e++) {
-            double bits = (double)graph->edge[e].packets * (double)graph->edge[e].bits;
-            out += graph->edge[e].source == n ? bits : 0;
-            in += graph->edge[e].destination == n ? bits : 0;
-        }
-        double each = fmax(out, in) / bits_per_ns / graph->node[n].steps;
-        graph->latency_ns[n] = fmax(graph->latency_ns[n], each);
+    double *out = calloc(2 * (size_t)graph->nodes + 1, sizeof *out), *in = out + graph->nodes;
+    if (!out)
+        return pim_fail(error, PIM_NO_MEMORY, "no memory for the ports of %" PRIu32 " nodes", graph->nodes);
+    for (uint32_t e = 0; e < graph->edges; e++) {
+        double bits = (double)graph->edge[e].packets * (double)graph->edge[e].bits;
+        out[graph->edge[e].source] += bits;
+        in[graph->edge[e].destination] += bits;
     }
+    for (uint32_t n = 0; n < graph->nodes; n++)
+        graph->latency_ns[n] =
+            fmax(graph->latency_ns[n], fmax(out[n], in[n]) / bits_per_ns / graph->node[n].steps);
+    free(out);
+    return PIM_OK;
+}
+
+/* A flit in every cycle, or fewer bits where the link is narrower. */
+static double bits_per_ns(const struct pim_hardware *hardware, struct pim_noc_bits link)
+{
+    const double flit = (double)hardware->noc.flit_bits;
+    const double cycle = (double)PIM_TILE_TICKS_PER_SECOND * 1e-9 / (double)hardware->node.network_period;
+    const double bits = link.numerator > 0 ? (double)link.numerator / (double)link.denominator : flit;
+    return fmin(bits, flit) * cycle;
 }
 
 /* Worms share links in turns, as packets do that are stored: what differs is that a worm does not wait for
- * its tail in every router, and holds up others while it waits itself. */
+ * its tail in every router, and holds up others while it waits itself. Of tile.* only what a run with worms
+ * has as well counts. */
 static enum pim_status substitute(void *context, const struct pim_tile_graph *tiles, uint32_t images,
                                   void **out, struct pim_error *error)
 {
     const struct pim_hardware *hardware = context;
     struct pim_conflict_options options = hardware->tiles.options;
     options.switching = PIM_SWITCHING_SAF;
+    options.routing = hardware->noc.routing == PIM_NOC_YX ? PIM_CONFLICT_YX : PIM_CONFLICT_XY;
     options.arbiter = PIM_CONFLICT_ROUND_ROBIN;
+    options.half_duplex = false;
+    options.router_packets = 0;
+    options.router_delay_ns = 0;
     options.ideal = hardware->noc.fidelity == PIM_NOC_IDEAL;
-    options.bandwidth_gbps = (double)hardware->node.zero_load.flit_bits * (double)PIM_TILE_TICKS_PER_SECOND *
-                             1e-9 / (double)hardware->node.network_period;
+    options.bandwidth_gbps = bits_per_ns(hardware, hardware->noc.link_bits);
     *out = NULL;
     if (make(&options, tiles, images, out, error) != PIM_OK)
         return error->status;
     const struct replay *replay = *out;
-    if (!options.ideal)
-        hold_at_ports(replay->graph, options.bandwidth_gbps);
-    return PIM_OK;
+    if (options.ideal ||
+        hold_at_ports(replay->graph, bits_per_ns(hardware, hardware->noc.terminal_bits), error) == PIM_OK)
+        return PIM_OK;
+    destroy(*out);
+    *out = NULL;
+    return error->status;
 }
 
 /* Limits and what is recorded are in `options`. */

@@ -25,7 +25,7 @@ struct shape {
 
 static const struct shape validate_shape[] = {
     {"total.simulated_cycles", SHAPE_NUMBER},
-    {"total.error_percent", SHAPE_NUMBER},
+    {"total.error_percent", SHAPE_FIGURE},
     {"steps[].name", SHAPE_TEXT},
     {"steps[].estimate_cycles", SHAPE_NUMBER},
     {"steps[].simulated_cycles", SHAPE_NUMBER},

@@ -28,6 +28,7 @@ enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 struct line {
     const char *name;
     uint64_t phases;
+    bool estimated; /* the trace has an estimate: else that of every line is 0, and says nothing */
     double estimate, simulated;
     double parts[PIM_ESTIMATE_PARTS];
     /* of the phases for which the published equations have terms: how many, what they say, what it took */
@@ -46,6 +47,13 @@ static double percent_above(double said, double simulated)
 static double error_percent(const struct line *line)
 {
     return percent_above(line->estimate, line->simulated);
+}
+
+/* A mapper that was stopped has no estimate to give, nor has who writes a trace by hand. */
+static void mark_estimated(struct line *lines, size_t count, bool estimated)
+{
+    for (size_t i = 0; i < count; i++)
+        lines[i].estimated = estimated;
 }
 
 /* What the equations say, `simulated` in mind. */
@@ -143,6 +151,10 @@ static enum pim_status compare(const struct replay *replay, struct comparison *c
     }
     comparison->total.name = "total";
     comparison->total.simulated = (double)replay->result.cycles;
+    const bool estimated = comparison->total.estimate > 0;
+    mark_estimated(comparison->phases, comparison->phase_count, estimated);
+    mark_estimated(comparison->steps, comparison->step_count, estimated);
+    mark_estimated(&comparison->total, 1, estimated);
     return PIM_OK;
 }
 
@@ -160,8 +172,11 @@ static void print_header(FILE *file, bool equations)
 
 static void print_line(FILE *file, const struct line *line, bool equations)
 {
-    fprintf(file, "%-32s %12.0f %12.0f %+7.1f%%", line->name, line->estimate, line->simulated,
-            error_percent(line));
+    if (line->estimated)
+        fprintf(file, "%-32s %12.0f %12.0f %+7.1f%%", line->name, line->estimate, line->simulated,
+                error_percent(line));
+    else
+        fprintf(file, "%-32s %12s %12.0f %8s", line->name, "-", line->simulated, "-");
     if (equations && line->equation_phases > 0)
         fprintf(file, " %12.0f %+7.1f%%", line->equations, percent_above(line->equations, line->simulated));
     else if (equations)
@@ -239,8 +254,12 @@ static void write_text(FILE *file, struct comparison *comparison, bool all)
     print_header(file, equations);
     for (size_t i = 0; i < shown; i++)
         print_line(file, &comparison->phases[i], equations);
-    fprintf(file, "\ntotal: estimate %.0f, simulated %.0f cycles, error %+.2f %%\n",
-            comparison->total.estimate, comparison->total.simulated, error_percent(&comparison->total));
+    if (comparison->total.estimated)
+        fprintf(file, "\ntotal: estimate %.0f, simulated %.0f cycles, error %+.2f %%\n",
+                comparison->total.estimate, comparison->total.simulated, error_percent(&comparison->total));
+    else
+        fprintf(file, "\ntotal: the trace has no estimate, simulated %.0f cycles\n",
+                comparison->total.simulated);
 }
 
 /* --- JSON and CSV --- */
@@ -276,7 +295,10 @@ static void put_line(struct pim_json *json, const char *key, const struct line *
     pim_json_put_count(json, "phases", line->phases);
     pim_json_put_real(json, "estimate_cycles", line->estimate);
     pim_json_put_real(json, "simulated_cycles", line->simulated);
-    pim_json_put_real(json, "error_percent", error_percent(line));
+    if (line->estimated)
+        pim_json_put_real(json, "error_percent", error_percent(line));
+    else
+        pim_json_put_null(json, "error_percent");
     pim_json_begin_object(json, "estimate_by");
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         pim_json_put_real(json, pim_estimate_part_name(part), line->parts[part]);
@@ -318,7 +340,11 @@ static enum pim_status write_json(FILE *file, const struct comparison *compariso
 
 static void write_csv_line(FILE *file, const struct line *line)
 {
-    fprintf(file, "%s,%.17g,%.17g,%.17g", line->name, line->estimate, line->simulated, error_percent(line));
+    if (line->estimated)
+        fprintf(file, "%s,%.17g,%.17g,%.17g", line->name, line->estimate, line->simulated,
+                error_percent(line));
+    else
+        fprintf(file, "%s,,%.17g,", line->name, line->simulated);
     for (unsigned share = 0; share < PIM_SHARES; share++)
         fprintf(file, ",%.17g", line->share[share]);
     fprintf(file, ",%.17g", -line->overlap);
@@ -366,6 +392,10 @@ static void warn(const char *program, const struct comparison *comparison)
     if (comparison->differs[0])
         fprintf(stderr, "%s: warning: the estimates are of another hardware, that of the trace (%s)\n",
                 program, comparison->differs);
+    if (!comparison->total.estimated && run > 0)
+        fprintf(stderr, "%s: warning: the trace has no estimate\n", program);
+    if (!comparison->total.estimated)
+        return;
     if (factor(&comparison->total) > allowed)
         fprintf(stderr, "%s: warning: the estimate of the run is off by a factor of %.1f\n", program,
                 factor(&comparison->total));
