@@ -59,14 +59,14 @@ enum pim_status pim_machine_read(const struct pim_configuration *configuration, 
         .window = pim_configuration_count(configuration, "unit.window"),
         .row_overhead_cycles = pim_configuration_count(configuration, "levels.row_overhead_cycles"),
     };
-    if (machine->costs == PIM_MACHINE_COMMANDS && read_commands(configuration, machine, error) != PIM_OK)
-        return error->status;
     if (pim_configuration_choice(configuration, "array.kind") != 2)
         return pim_configuration_fail(configuration, error, "array.kind",
                                       "is not \"channel\": banks that compute are those of channels");
     if (machine->banks == 0)
         return pim_configuration_fail(configuration, error, "levels.banks",
                                       "this hardware has no banks that compute");
+    if (machine->costs == PIM_MACHINE_COMMANDS && read_commands(configuration, machine, error) != PIM_OK)
+        return error->status;
     if (machine->columns % 8 != 0 || (machine->columns & (machine->columns - 1)) != 0)
         return pim_configuration_fail(configuration, error, "levels.columns",
                                       "must be a power of two, at least 8: rows are moved as bytes and "

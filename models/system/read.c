@@ -16,28 +16,45 @@
  * last. */
 #define LONGEST_PERIOD (UINT64_C(1) << 32)
 
-static enum pim_status read_clocks(const struct pim_configuration *configuration,
-                                   struct pim_hardware *hardware, struct pim_error *error)
+/* The common tick of all clocks, or of those that have a use. Another counts as the logic's. */
+static enum pim_status read_periods(const struct pim_configuration *configuration, bool used_alone,
+                                    struct pim_hardware *hardware, struct pim_error *error)
 {
     static const char *const keys[3] = {"clock.logic_khz", "clock.network_khz", "clock.memory_khz"};
     uint64_t khz[3];
     pim_time periods[3];
-    for (unsigned i = 0; i < 3; i++) /* nothing runs at a clock without a use: it is no obstacle to others */
-        khz[i] = (uint64_t)pim_configuration_integer(
-            configuration, pim_hardware_uses(configuration, PIM_TO_REPLAY, keys[i]) ? keys[i] : keys[0]);
+    bool used[3];
+    for (unsigned i = 0; i < 3; i++) {
+        used[i] = pim_hardware_uses(configuration, PIM_TO_REPLAY, keys[i]);
+        khz[i] =
+            (uint64_t)pim_configuration_integer(configuration, used_alone && !used[i] ? keys[0] : keys[i]);
+    }
     if (pim_clock_ticks_per_second(khz, 3, keys, &hardware->ticks_per_second, periods, error) != PIM_OK)
         return error->status;
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++) {
         if (periods[i] > LONGEST_PERIOD)
             return pim_configuration_fail(configuration, error, keys[i],
                                           "a cycle of %" PRIu64 " kHz is %" PRIu64
                                           " ticks of the common clock: allowed are %" PRIu64
                                           ", choose frequencies with a larger common divisor",
                                           khz[i], periods[i], LONGEST_PERIOD);
+        if (!used[i])
+            periods[i] = periods[0];
+    }
     hardware->node.logic_period = periods[0];
     hardware->node.network_period = periods[1];
     hardware->node.memory_period = periods[2];
     return PIM_OK;
+}
+
+/* Nothing runs at a clock without a use: it is no obstacle to others. */
+static enum pim_status read_clocks(const struct pim_configuration *configuration,
+                                   struct pim_hardware *hardware, struct pim_error *error)
+{
+    struct pim_error with_all = {0};
+    if (read_periods(configuration, false, hardware, &with_all) == PIM_OK)
+        return PIM_OK;
+    return read_periods(configuration, true, hardware, error);
 }
 
 /* The routers that the node array needs; noc.width and noc.height may say so too. */

@@ -3,6 +3,7 @@
 
 #include "models/system/hardware.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -112,9 +113,10 @@ static enum pim_status create(void *context, const struct pim_tile_graph *tiles,
 static enum pim_status hold_at_ports(struct pim_task_graph *graph, double bits_per_ns,
                                      struct pim_error *error)
 {
-    double *out = calloc(2 * (size_t)graph->nodes + 1, sizeof *out), *in = out + graph->nodes;
+    double *out = calloc(2 * (size_t)graph->nodes + 1, sizeof *out);
     if (!out)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the ports of %" PRIu32 " nodes", graph->nodes);
+    double *in = out + graph->nodes;
     for (uint32_t e = 0; e < graph->edges; e++) {
         double bits = (double)graph->edge[e].packets * (double)graph->edge[e].bits;
         out[graph->edge[e].source] += bits;
@@ -156,8 +158,10 @@ static enum pim_status substitute(void *context, const struct pim_tile_graph *ti
     if (make(&options, tiles, images, out, error) != PIM_OK)
         return error->status;
     const struct replay *replay = *out;
-    if (options.ideal ||
-        hold_at_ports(replay->graph, bits_per_ns(hardware, hardware->noc.terminal_bits), error) == PIM_OK)
+    assert(replay);
+    const double port = bits_per_ns(hardware, hardware->noc.terminal_bits);
+    const double flit = bits_per_ns(hardware, (struct pim_noc_bits){0});
+    if ((options.ideal && port >= flit) || hold_at_ports(replay->graph, port, error) == PIM_OK)
         return PIM_OK;
     destroy(*out);
     *out = NULL;

@@ -35,6 +35,7 @@ struct pim_need {
 #define GLOBAL_PORT "global_memory.standard", "", NULL
 #define SEVERAL_CLASSES "noc.classes", "*", NULL
 #define ADAPTIVE "tile.routing", "adaptive", NULL
+#define ADAPTIVE_OR_TABLE "tile.routing", "adaptive|table", NULL /* tables are those of an adaptive run */
 #define SAF "tile.switching", "saf", NULL
 #define COMMANDS "levels.costs", "commands", NULL
 #define FIGURE "levels.costs", "figure", NULL
@@ -157,8 +158,10 @@ static const struct pim_need needs[] = {
 
     {"tile.half_duplex", TILE, ALL, SAF},
     {"tile.router_", TILE, ALL, SAF},
-    {"tile.detour", TILE, ALL, ADAPTIVE},
-    {"tile.tie_break", TILE, ALL, ADAPTIVE},
+    {"tile.detour", TILE, REPLAY, ADAPTIVE},
+    {"tile.detour", TILE, ALL & ~REPLAY, ADAPTIVE_OR_TABLE},
+    {"tile.tie_break", TILE, REPLAY, ADAPTIVE},
+    {"tile.tie_break", TILE, ALL & ~REPLAY, ADAPTIVE_OR_TABLE},
     {"tile.link_gbps", TILE, ALL, "tile.switching", "path_hold|saf", NULL},
     {"tile.routing", TILE, ALL, "tile.switching", "path_hold|saf", NULL},
     {"tile.ideal", TILE, ALL, "tile.switching", "path_hold|saf", NULL},

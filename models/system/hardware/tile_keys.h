@@ -29,14 +29,16 @@
                           "arrived. wormhole has the first two, for packets that leave their source."),      \
         PIM_KEY_OF_BOOLEAN("tile.ideal", "false", "Links are never busy (not with wormhole or tables)."),    \
         PIM_KEY_OF_REAL("tile.link_gbps", "8", 1e-6, 1e6, "Gb/s",                                            \
-                        "Bandwidth of a link; wormhole: noc.flit_bits in a cycle of clock.network_khz."),    \
+                        "Bandwidth of a link; wormhole: noc.flit_bits in a cycle of clock.network_khz, or "  \
+                        "fewer where noc.link_bits_per_cycle is."),                                          \
         PIM_KEY_OF_BOOLEAN("tile.half_duplex", "false",                                                      \
                            "saf: the two directions of a link exclude each other."),                         \
         PIM_KEY_OF_INTEGER("tile.router_packets", "0", 0, 1048576, "packets",                                \
                            "saf: packets that a router stores of each direction; 0: without limit."),        \
         PIM_KEY_OF_REAL("tile.router_delay_ns", "0", 0, 1e6, "ns", "saf: added to every hop."),              \
-        PIM_KEY_OF_REAL("tile.detour", "1.8", 1, 1000, "1",                                                  \
-                        "adaptive: a path has at most detour times the shortest length."),                   \
+        PIM_KEY_OF_REAL(                                                                                     \
+            "tile.detour", "1.8", 1, 1000, "1",                                                              \
+            "adaptive, tables made by a mapper: a path has at most detour times the shortest length."),      \
         PIM_KEY_OF_INTEGER("tile.detour_slack", "2", 0, 1024, "1",                                           \
                            "adaptive: or so much more than the shortest length, if that is longer."),        \
         PIM_KEY_OF_CHOICE("tile.detour_count", "routers", "hops|routers", "adaptive: what lengths count."),  \
