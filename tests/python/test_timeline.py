@@ -123,9 +123,9 @@ class Timelines(unittest.TestCase):
         pimsim = os.environ["PIMSIM"]
         subprocess.run([pimsim, "trace", "asm", os.path.join(TRACES, family + ".txt"), "-o", trace], check=True)
         command = [pimsim, "run", trace, "-q", "--reproducible", "--format", "json", "--set", "array.width=2", "--set", "array.height=1",
-                   "--hardware", os.path.join(ROOT, "configs/hardware", FAMILIES[family] + ".cfg"), *more]
+                   "--hardware", os.path.join(ROOT, "configs/hardware", FAMILIES[family] + ".cfg")]
         plain = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        timed = subprocess.run([*command, "--timeline", path, "--timeline-units", "0-1"], check=True, capture_output=True, text=True).stdout
+        timed = subprocess.run([*command, "--timeline", path, "--timeline-units", "0-1", *more], check=True, capture_output=True, text=True).stdout
         self.assertEqual(timed, plain, f"{family}: the timeline changes the run")
         return Timeline(path)
 
