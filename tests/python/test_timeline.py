@@ -117,15 +117,15 @@ class Timelines(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
-    def run_trace(self, family, *more):
+    def run_trace(self, family, *more, window=()):
         """The timeline of a run with every unit in it; the run is as it is without one."""
         trace, path = self.path(family + ".bin"), self.path(family + ".pftrace")
         pimsim = os.environ["PIMSIM"]
         subprocess.run([pimsim, "trace", "asm", os.path.join(TRACES, family + ".txt"), "-o", trace], check=True)
         command = [pimsim, "run", trace, "-q", "--reproducible", "--format", "json", "--set", "array.width=2", "--set", "array.height=1",
-                   "--hardware", os.path.join(ROOT, "configs/hardware", FAMILIES[family] + ".cfg")]
+                   "--hardware", os.path.join(ROOT, "configs/hardware", FAMILIES[family] + ".cfg"), *more]
         plain = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        timed = subprocess.run([*command, "--timeline", path, "--timeline-units", "0-1", *more], check=True, capture_output=True, text=True).stdout
+        timed = subprocess.run([*command, "--timeline", path, "--timeline-units", "0-1", *window], check=True, capture_output=True, text=True).stdout
         self.assertEqual(timed, plain, f"{family}: the timeline changes the run")
         return Timeline(path)
 
@@ -207,7 +207,7 @@ class Timelines(unittest.TestCase):
             self.assertTrue(all(0 <= value <= 1000 for value in hits) and any(hits), family)
 
     def test_a_window_keeps_the_pairs(self):
-        whole, part = self.run_trace("nodes"), self.run_trace("nodes", "--timeline-window", "1500:100000")
+        whole, part = self.run_trace("nodes"), self.run_trace("nodes", window=("--timeline-window", "1500:100000"))
         texts = lambda timeline: {event["leaves"]: event["instruction"] for event in timeline.events if "leaves" in event}
         everything, some = texts(whole), texts(part)
         self.assertTrue(some.items() <= everything.items())
