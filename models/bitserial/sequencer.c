@@ -55,11 +55,6 @@ static void collect(struct sequencer *s, const struct pim_dram_constraint_table 
     }
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The first cycle in which the distances allow `command` at a place. */
 static int64_t allowed(const struct sequencer *s, enum pim_dram_command command, const struct place *place)
 {

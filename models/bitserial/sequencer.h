@@ -15,9 +15,10 @@
  *     refreshed like any other.
  *  5. The end is the first cycle in which every bank could be activated again: the last PRE and its tRP.
  *
- * The sequencer goes from command to command. Without a log, runs of equal steps are cut short: when the
- * relative state of the channel repeats (who is where in its step, and how long ago everything was that a
- * constraint can still see), whole periods are skipped. The state is complete, so the cycles are the same.
+ * The sequencer goes from command to command. Without a log, runs of equal steps and repetitions of programs
+ * are cut short: when the relative state of the channel repeats (who is where in its step, and how long ago
+ * everything was that a constraint can still see), whole periods are skipped. The state is complete, so the
+ * cycles are the same.
  */
 #ifndef PIMSIM_MODELS_BITSERIAL_SEQUENCER_H
 #define PIMSIM_MODELS_BITSERIAL_SEQUENCER_H

@@ -68,7 +68,8 @@ struct sequencer {
     uint32_t worker_count, working;
     int64_t now;
     struct pim_bitserial_timing timing;
-    struct shortcut *shortcut; /* two: inside of a refresh interval, and over several; NULL: none */
+    struct shortcut
+        *shortcut; /* three: inside of a refresh interval, over several, of programs; NULL: none */
     size_t state_size;
     bool refreshed; /* since the last look */
 };
@@ -77,12 +78,17 @@ struct sequencer {
 struct shortcut {
     int64_t *saved, *present; /* s->state_size numbers each */
     bool valid;
-    int64_t now;            /* of the saved state */
-    uint64_t done;          /* of the first worker then */
-    uint64_t patience, age; /* states to look at before another is saved, and those looked at */
+    int64_t now;                      /* of the saved state */
+    uint64_t done, left, first_steps; /* of the first worker then */
+    uint64_t patience, age;           /* states to look at before another is saved, and those looked at */
     uint64_t commands[PIM_DRAM_COMMANDS];
     uint64_t steps;
 };
+
+static inline int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
 
 static inline bool is_finished(const struct worker *worker)
 {

@@ -179,11 +179,11 @@ static struct pim_bitserial_operation operation_of(const struct key *key)
 }
 
 /* `rows` rows, read and, or, written. */
-static void write_rows(struct pim_bitserial_program *program, const struct key *key, uint32_t accesses,
-                       bool read, bool write)
+static void write_rows(struct pim_bitserial_program *program, const struct key *key, uint32_t rows,
+                       uint32_t accesses, bool read, bool write)
 {
     struct pim_bitserial_step step = {.access_step = 1, .accesses = accesses, .shift = key->shift};
-    for (uint32_t i = 0; i < key->rows; i++) {
+    for (uint32_t i = 0; i < rows; i++) {
         step.second = step.row = i;
         step.kind = PIM_BITSERIAL_STEP_READ;
         if (read)
@@ -192,30 +192,34 @@ static void write_rows(struct pim_bitserial_program *program, const struct key *
         if (write)
             pim_bitserial_append(program, &step);
     }
-    program->slots = key->rows;
+    program->slots = rows;
 }
 
 /* The programs of the banks that read, or compute, and of those that are written. */
 struct programs {
     struct pim_bitserial_program program[2];
     uint32_t banks[2]; /* 0: none */
+    uint64_t repeat;
 };
 
 static enum pim_status compile(const struct pim_channel_memory *memory, const struct key *key,
                                struct programs *programs, struct pim_error *error)
 {
     const struct pim_bitserial_bank_shape shape = shape_of(memory);
-    *programs = (struct programs){.banks = {key->banks, 0}};
+    *programs = (struct programs){.banks = {key->banks, 0}, .repeat = key->count};
     struct pim_bitserial_program *program = programs->program;
     if (key->kind == PIM_OP_ROW_COMPUTE || key->kind == PIM_OP_ROW_TRANSPOSE) {
         const struct pim_bitserial_operation operation = operation_of(key);
         return pim_bitserial_compile(program, &operation, &shape, error);
     }
-    bool between = key->kind == PIM_OP_ROW_MOVE && key->detail == PIM_REACH_BANK;
-    write_rows(&program[0], key, shape.accesses, key->kind != PIM_CHANNEL_WRITE,
-               key->kind == PIM_CHANNEL_WRITE || (key->kind == PIM_OP_ROW_MOVE && !between));
+    bool move = key->kind == PIM_OP_ROW_MOVE, between = move && key->detail == PIM_REACH_BANK;
+    bool inside = move && !between; /* each row is read and written before the next: one row, repeated */
+    if (inside)
+        programs->repeat = key->rows;
+    write_rows(&program[0], key, inside ? 1 : key->rows, shape.accesses, key->kind != PIM_CHANNEL_WRITE,
+               key->kind == PIM_CHANNEL_WRITE || inside);
     if (between) {
-        write_rows(&program[1], key, shape.accesses, false, true);
+        write_rows(&program[1], key, key->rows, shape.accesses, false, true);
         programs->banks[1] = key->banks;
     }
     return program[0].out_of_memory || program[1].out_of_memory
@@ -268,23 +272,23 @@ static void count(const struct pim_channel_memory *memory, const struct key *key
             rows += aap ? 0 : programs->banks[side];
             accesses += aap ? 0 : (uint64_t)step->accesses * programs->banks[side];
         }
-    cost->activates = memory->has_banks ? (2 * aaps + rows) * key->count : 0;
-    cost->bits = accesses * shape.access_bytes * 8 * key->count;
-    cost->steps = memory->has_banks ? 0 : steps_of(key) * key->banks * key->count;
+    cost->activates = memory->has_banks ? (2 * aaps + rows) * programs->repeat : 0;
+    cost->bits = accesses * shape.access_bytes * 8 * programs->repeat;
+    cost->steps = memory->has_banks ? 0 : steps_of(key) * key->banks * programs->repeat;
     if (key->kind == PIM_OP_ROW_COMPUTE && key->detail == PIM_ROW_MULTIPLY)
-        cost->products = (uint64_t)memory->columns * key->banks * key->count;
+        cost->products = (uint64_t)memory->columns * key->banks * programs->repeat;
     if (!memory->commands)
         return;
     const uint32_t *p = memory->specification.parameter;
     /* Four activations in tFAW, one in tRRD; ACT holds the row bus for some cycles, PRE for one. */
-    uint64_t activates = cost->activates, row_commands = (aaps + rows) * key->count;
+    uint64_t activates = cost->activates, row_commands = (aaps + rows) * programs->repeat;
     uint64_t bus = activates * p[PIM_DRAM_T_ACT_CYCLES] + row_commands;
     uint64_t window = pim_channel_ceiling(activates * p[PIM_DRAM_T_FAW], 4);
     uint64_t apart = activates * p[PIM_DRAM_T_RRD_S];
     cost->row_cycles = bus > window ? bus : window;
     cost->row_cycles = cost->row_cycles > apart ? cost->row_cycles : apart;
     uint32_t pace = p[PIM_DRAM_T_B] > p[PIM_DRAM_T_CCD_S] ? p[PIM_DRAM_T_B] : p[PIM_DRAM_T_CCD_S];
-    cost->data_cycles = accesses * key->count * pace;
+    cost->data_cycles = accesses * programs->repeat * pace;
 }
 
 /* --- commands --- */
@@ -305,7 +309,7 @@ static uint32_t share_out(const struct pim_channel_memory *memory, const struct 
                 work[count++] =
                     (struct pim_bitserial_work){.bank = bank,
                                                 .program = &programs->program[side],
-                                                .repeat = key->count,
+                                                .repeat = programs->repeat,
                                                 .first_slot = place * programs->program[side].slots};
         }
     }
@@ -383,8 +387,8 @@ static void take_figure(const struct pim_channel_memory *memory, const struct ke
         cost->cycles = 0;
         break;
     }
-    cost->data_cycles = moved * key->banks * row * key->count;
-    cost->cycles = cost->cycles * key->count + cost->data_cycles;
+    cost->data_cycles = moved * key->banks * row * programs->repeat;
+    cost->cycles = cost->cycles * programs->repeat + cost->data_cycles;
     cost->first = row;
 }
 

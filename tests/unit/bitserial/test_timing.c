@@ -221,7 +221,71 @@ START_TEST(shortcut)
                   SEED, _i, fast.timing.cycles, slow.timing.cycles);
     ck_assert_mem_eq(fast.commands, slow.commands, sizeof fast.commands);
     ck_assert_uint_eq(fast.timing.steps, slow.timing.steps);
+    ck_assert_uint_eq(fast.timing.last_data, slow.timing.last_data);
     ck_assert_uint_le(fast.timing.issued, slow.timing.issued);
+}
+END_TEST
+
+/* Banks with programs and repetitions of their own, and data that come late. */
+START_TEST(shortcut_of_mixtures)
+{
+    enum { BANKS = 4 };
+    struct pim_random random;
+    pim_random_initialize(&random, SEED * 2000 + (uint64_t)_i);
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_dram_specification s = random_specification(&random);
+    s.organization.bank_groups = s.organization.banks = 2;
+    s.parameter[PIM_DRAM_T_CL] = (uint32_t)pim_random_between(&random, 5, 80);
+    const struct pim_bitserial_bank_shape shape = pim_bitserial_shape(&s);
+    struct pim_bitserial_program programs[2] = {{0}, {0}};
+    struct pim_bitserial_work work[BANKS];
+    uint32_t slots = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct pim_bitserial_request request =
+            request_of((enum pim_bitserial_kind)pim_random_between(&random, PIM_BITSERIAL_OPERATION_TRANSPOSE,
+                                                                   PIM_BITSERIAL_OPERATION_REDUCE),
+                       (uint32_t)pim_random_between(&random, 1, 3), BANKS);
+        ck_assert(pim_bitserial_compile(&programs[i], &request.operation, &shape, &error) == PIM_OK);
+    }
+    for (unsigned i = 0; i < BANKS; i++) {
+        const struct pim_bitserial_program *program = &programs[pim_random_below(&random, 2)];
+        work[i] = (struct pim_bitserial_work){pim_bitserial_bank_in_turn(&s.organization, i), program,
+                                              pim_random_below(&random, 200), slots};
+        slots += program->slots;
+    }
+    struct pim_bitserial_schedule schedule = {
+        .specification = &s, .work = work, .work_count = BANKS, .slots = slots};
+    schedule.refresh = pim_random_below(&random, 4) == 0;
+    struct pim_bitserial_timing fast, slow;
+    ck_assert(pim_bitserial_sequence(&schedule, &fast, &error) == PIM_OK);
+    schedule.stepped = true;
+    ck_assert(pim_bitserial_sequence(&schedule, &slow, &error) == PIM_OK);
+    ck_assert_msg(fast.cycles == slow.cycles && fast.last_data == slow.last_data,
+                  "seed %d, case %d: %" PRIu64 " and %" PRIu64, SEED, _i, fast.cycles, slow.cycles);
+    ck_assert_mem_eq(fast.commands, slow.commands, sizeof fast.commands);
+    ck_assert_uint_eq(fast.steps, slow.steps);
+    for (unsigned i = 0; i < 2; i++)
+        pim_bitserial_program_terminate(&programs[i]);
+}
+END_TEST
+
+/* Programs that read and write are repeated whole. */
+START_TEST(shortcut_of_programs)
+{
+    static const enum pim_bitserial_kind kinds[] = {PIM_BITSERIAL_OPERATION_TRANSPOSE,
+                                                    PIM_BITSERIAL_OPERATION_REDUCE};
+    struct pim_dram_configuration configuration;
+    configure(&configuration, "fast_overlapim", NULL);
+    struct pim_bitserial_request request = request_of(kinds[_i / 8], 4, (uint32_t)_i % 8 + 1);
+    request.repeat = 60;
+    struct pim_bitserial_cost fast = cost_of(&configuration, &request);
+    request.stepped = true;
+    struct pim_bitserial_cost slow = cost_of(&configuration, &request);
+    ck_assert_uint_eq(fast.timing.cycles, slow.timing.cycles);
+    ck_assert_uint_eq(fast.timing.last_data, slow.timing.last_data);
+    ck_assert_mem_eq(fast.commands, slow.commands, sizeof fast.commands);
+    ck_assert_msg(fast.timing.issued < slow.timing.issued / 3, "%" PRIu64 " of %" PRIu64, fast.timing.issued,
+                  slow.timing.issued);
 }
 END_TEST
 
@@ -421,6 +485,8 @@ Suite *suite_bitserial_timing(void)
     tcase_add_test(cases, round_robin);
     tcase_add_loop_test(cases, stepped_channel, 0, PIM_CASES(30));
     tcase_add_loop_test(cases, shortcut, 0, PIM_CASES(100));
+    tcase_add_loop_test(cases, shortcut_of_mixtures, 0, PIM_CASES(60));
+    tcase_add_loop_test(cases, shortcut_of_programs, 0, 16);
     tcase_add_loop_test(cases, shortcut_over_refreshes, 1, 9);
     tcase_add_test(cases, long_runs);
     tcase_add_loop_test(cases, checker, 0, 3);
