@@ -1,8 +1,6 @@
 /* Patterns on the channels of a router. Invariants 2 to 4 of mesh.h. */
 #include "models/noc/mesh/channels.h"
 
-#include <string.h>
-
 static struct noc_pattern *flit_pattern(const struct noc_site *site, unsigned output)
 {
     return &site->mesh->flit_patterns[(size_t)site->router->neighbour[output] * NOC_PORTS + (output ^ 1)];
@@ -105,9 +103,11 @@ static void declare_credits(const struct noc_site *site, unsigned port, const ui
 void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhythm *rhythm, unsigned period)
 {
     uint32_t flits[NOC_TERMINAL][NOC_PERIOD_LIMIT], credits[NOC_EJECTED + 1][NOC_PERIOD_LIMIT];
-    memset(flits, 0, sizeof flits);
-    memset(credits, 0, sizeof credits);
-    for (unsigned i = 0; i < period; i++)
+    for (unsigned i = 0; i < period; i++) {
+        for (unsigned output = 0; output < NOC_TERMINAL; output++)
+            flits[output][i] = 0;
+        for (unsigned port = 0; port <= NOC_EJECTED; port++)
+            credits[port][i] = 0;
         for (uint64_t grants = rhythm->grants[(site->cycle + 1 + i - period) % NOC_HISTORY]; grants;
              grants >>= 8) {
             unsigned row = (unsigned)(grants & 0xFF) - 1,
@@ -121,6 +121,7 @@ void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhyt
             credits[row >> site->mesh->shift][i] |=
                 UINT32_C(1) << (row - (row >> site->mesh->shift << site->mesh->shift));
         }
+    }
     for (unsigned output = 0; output < NOC_TERMINAL; output++)
         declare_flits(site, output, flits[output], period);
     for (unsigned port = 0; port <= NOC_EJECTED; port++)

@@ -103,6 +103,16 @@ static void gain_pattern(const struct noc_pattern *pattern, unsigned period, boo
     }
 }
 
+/* Whether rows from this one on, as many as a word has room for, gain anything. (Few do.) */
+enum { ROWS_OF_WORD = sizeof(uint64_t) / sizeof(uint16_t) };
+static bool gain_any(const struct gains *gains, size_t row)
+{
+    uint64_t flits, credits;
+    memcpy(&flits, &gains->flits[row], sizeof flits);
+    memcpy(&credits, &gains->credits[row], sizeof credits);
+    return (flits | credits) != 0;
+}
+
 /* What the channels bring and what the grants of the last `period` cycles take. */
 static void gains_of(const struct noc_mesh *mesh, uint32_t node, unsigned period, struct gains *gains)
 {
@@ -142,11 +152,12 @@ static void account_periods(struct noc_mesh *mesh, uint32_t node, uint64_t perio
     struct noc_input *inputs = pim_noc_inputs(mesh, router);
     struct gains gains;
     gains_of(mesh, node, router->period, &gains);
-    for (size_t row = 0; row < pim_noc_rows(mesh); row++) {
-        inputs[row].count = (uint16_t)(inputs[row].count + gains.flits[row] * (uint32_t)periods);
-        uint16_t *credits = &router->outputs[row].credits;
-        *credits = (uint16_t)(*credits + gains.credits[row] * (uint32_t)periods);
-    }
+    for (size_t word = 0; word < pim_noc_rows(mesh); word += ROWS_OF_WORD)
+        for (size_t row = word; gain_any(&gains, word) && row < word + ROWS_OF_WORD; row++) {
+            inputs[row].count = (uint16_t)(inputs[row].count + gains.flits[row] * (uint32_t)periods);
+            uint16_t *credits = &router->outputs[row].credits;
+            *credits = (uint16_t)(*credits + gains.credits[row] * (uint32_t)periods);
+        }
     for (unsigned i = 0; i < router->period; i++) {
         uint64_t slot = (rhythm->last - i) % NOC_HISTORY;
         add_blocked(router, rhythm->blocked[slot], periods);
@@ -273,6 +284,12 @@ static unsigned find_period(const struct noc_site *site, const struct noc_rhythm
     return 0;
 }
 
+/* Of its switch, those that are used. */
+static size_t arbiter_bytes(const struct noc_mesh *mesh)
+{
+    return mesh->plain ? (size_t)NOC_PLAIN_SWITCH : sizeof(struct noc_switch);
+}
+
 static void take_snapshot(const struct noc_site *site, struct noc_rhythm *rhythm)
 {
     const struct noc_router *router = site->router;
@@ -281,7 +298,7 @@ static void take_snapshot(const struct noc_site *site, struct noc_rhythm *rhythm
         rhythm->filled[word] = router->sets[word].filled;
         rhythm->nonfull[word] = router->sets[word].nonfull;
     }
-    rhythm->arbiter = router->arbiter;
+    memcpy(&rhythm->arbiter, &router->arbiter, arbiter_bytes(site->mesh));
 }
 
 static bool same_sets(const struct noc_site *site, const struct noc_rhythm *rhythm)
@@ -291,7 +308,7 @@ static bool same_sets(const struct noc_site *site, const struct noc_rhythm *rhyt
     for (unsigned word = 0; word < site->mesh->words; word++)
         differences |= (rhythm->filled[word] ^ router->sets[word].filled) |
                        (rhythm->nonfull[word] ^ router->sets[word].nonfull);
-    return differences == 0 && memcmp(&rhythm->arbiter, &router->arbiter, sizeof rhythm->arbiter) == 0;
+    return differences == 0 && memcmp(&rhythm->arbiter, &router->arbiter, arbiter_bytes(site->mesh)) == 0;
 }
 
 /*
@@ -316,12 +333,13 @@ static uint64_t counters_limit(const struct noc_site *site, unsigned period)
     struct gains gains;
     gains_of(site->mesh, site->node, period, &gains);
     uint64_t periods = UINT64_MAX;
-    for (size_t row = 0; row < pim_noc_rows(site->mesh) && periods > 0; row++) {
-        uint64_t flits = drift_limit(gains.flits[row], inputs[row].count, period);
-        uint64_t credits = drift_limit(gains.credits[row], site->router->outputs[row].credits, period);
-        periods = flits < periods ? flits : periods;
-        periods = credits < periods ? credits : periods;
-    }
+    for (size_t word = 0; word < pim_noc_rows(site->mesh); word += ROWS_OF_WORD)
+        for (size_t row = word; gain_any(&gains, word) && row < word + ROWS_OF_WORD; row++) {
+            uint64_t flits = drift_limit(gains.flits[row], inputs[row].count, period);
+            uint64_t credits = drift_limit(gains.credits[row], site->router->outputs[row].credits, period);
+            periods = flits < periods ? flits : periods;
+            periods = credits < periods ? credits : periods;
+        }
     return periods;
 }
 
@@ -333,7 +351,10 @@ static bool patterns_divide(const struct noc_site *site, unsigned period)
     const struct noc_mesh *mesh = site->mesh;
     size_t own = (size_t)site->node * NOC_PORTS;
     bool divide = true;
-    for (unsigned port = 0; port <= NOC_EJECTED; port++) {
+    unsigned ports = router->carries.flit_repeats | router->carries.credit_repeats |
+                     router->carries.flit_out_repeats | (unsigned)router->carries.credit_out_repeats;
+    for (; ports && divide; ports &= ports - 1) {
+        unsigned port = pim_lowest_bit(ports);
         size_t there = port < NOC_TERMINAL ? (size_t)router->neighbour[port] * NOC_PORTS + (port ^ 1)
                                            : own + NOC_TERMINAL;
         if (router->carries.flit_repeats >> port & 1)
@@ -390,7 +411,7 @@ static void plan_period(const struct noc_site *site, struct noc_rhythm *rhythm, 
     }
     assert(router->calm_since <= rhythm->snapshot_cycle + 1);
     unsigned period = (unsigned)steps;
-    if (patterns_divide(site, period) && same_sets(site, rhythm)) {
+    if (same_sets(site, rhythm) && patterns_divide(site, period)) {
         uint64_t tails = tails_limit(site, rhythm, period), drift = counters_limit(site, period);
         uint64_t periods = tails < drift ? tails : drift;
         if (periods > 0) {
