@@ -263,6 +263,33 @@ uint64_t pim_pe_matrix_cycles(const struct pim_pe_configuration *configuration, 
     return cycles_of(configuration, &work, &ports);
 }
 
+/* A fold takes at least a cycle for each of its vectors. */
+double pim_pe_least_cycles(const struct pim_pe_configuration *configuration, uint64_t m, uint64_t n,
+                           uint64_t k)
+{
+    const double rows = (double)configuration->rows, columns = (double)configuration->columns;
+    switch (configuration->dataflow) {
+    case PIM_PE_OUTPUT_STATIONARY:
+        return (double)m / rows * (double)pim_divide_up(n, configuration->columns) * (double)k;
+    case PIM_PE_INPUT_STATIONARY:
+        return (double)m / columns * (double)pim_divide_up(k, configuration->rows) * (double)n;
+    case PIM_PE_VECTOR_MAC:
+    case PIM_PE_WEIGHT_STATIONARY:
+    case PIM_PE_DATAFLOWS:
+    default:
+        return (double)m * (double)pim_divide_up(k, configuration->rows) *
+               (double)pim_divide_up(n, configuration->columns);
+    }
+}
+
+void pim_pe_matrix_traffic(const struct pim_pe_configuration *configuration, uint32_t m, uint32_t n,
+                           uint32_t k, unsigned input_bits, unsigned weight_bits, bool accumulate,
+                           struct pim_pe_cost *cost)
+{
+    const struct work work = lay_out(configuration, m, n, k, input_bits, weight_bits);
+    count_traffic(configuration, &work, m, n, k, input_bits, weight_bits, accumulate, cost);
+}
+
 void pim_pe_matrix(const struct pim_pe_configuration *configuration, uint32_t m, uint32_t n, uint32_t k,
                    unsigned input_bits, unsigned weight_bits, bool accumulate, struct pim_pe_cost *cost)
 {

@@ -104,6 +104,15 @@ void pim_pe_matrix(const struct pim_pe_configuration *configuration, uint32_t m,
 uint64_t pim_pe_matrix_cycles(const struct pim_pe_configuration *configuration, uint32_t m, uint32_t n,
                               uint32_t k, unsigned input_bits, unsigned weight_bits);
 
+/* However n and k are cut into tiles, and whatever tiles there are of m, no product takes fewer cycles. */
+double pim_pe_least_cycles(const struct pim_pe_configuration *configuration, uint64_t m, uint64_t n,
+                           uint64_t k);
+
+/* Its SRAM traffic alone: the four members after `macs`. */
+void pim_pe_matrix_traffic(const struct pim_pe_configuration *configuration, uint32_t m, uint32_t n,
+                           uint32_t k, unsigned input_bits, unsigned weight_bits, bool accumulate,
+                           struct pim_pe_cost *cost);
+
 /* "vector_mac" ...; NULL for a value outside the table. */
 const char *pim_pe_dataflow_name(unsigned dataflow);
 

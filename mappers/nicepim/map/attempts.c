@@ -25,6 +25,7 @@ struct attempt {
     enum nice_method method;
     struct nice_weights weights;
     uint32_t width, height; /* of the nodes that work; 0, 0: all */
+    bool both;              /* the plan of branches one after another is the same: there are none */
     enum pim_status status;
     struct nice_plan plan;
     struct nice_result result;
@@ -36,6 +37,7 @@ enum { CORNERS = 2, ATTEMPTS = NICE_METHODS > CORNERS ? NICE_METHODS : CORNERS }
 struct attempts {
     const struct nice_search *search;
     struct tile_memory *const *tiles; /* of each worker */
+    struct pim_cycles_memory *const *cycles;
     struct attempt list[ATTEMPTS];
     unsigned count;
 };
@@ -49,7 +51,8 @@ struct turn {
 /* Weights get what maps and what is received leave, which depends on the plan: as long as a plan needs more
  * than there is, weights get less. */
 static enum pim_status try_limit(const struct nice_search *search, struct attempt *attempt,
-                                 struct tile_memory *tiles, uint64_t copy_limit, struct pim_error *error)
+                                 struct tile_memory *tiles, struct pim_cycles_memory *cycles,
+                                 uint64_t copy_limit, struct pim_error *error)
 {
     uint64_t memory = search->hardware->memory_bytes, capacity = memory;
     struct nice_plan *plan = &attempt->plan;
@@ -63,7 +66,8 @@ static enum pim_status try_limit(const struct nice_search *search, struct attemp
                                              .weights = attempt->weights,
                                              .width = attempt->width,
                                              .height = attempt->height,
-                                             .tiles = tiles};
+                                             .tiles = tiles,
+                                             .cycles = cycles};
         if (nice_plan_make(&request, plan, error) != PIM_OK ||
             nice_emit(plan, NULL, &attempt->result, error) != PIM_OK)
             return error->status;
@@ -89,7 +93,8 @@ static void work(void *context, unsigned worker, uint64_t index)
     uint64_t limit = UINT64_MAX, memory = attempts->search->hardware->memory_bytes;
     for (int trial = 0; trial < LIMIT_TRIALS; trial++) {
         struct pim_error failure = {0};
-        attempt->status = try_limit(attempts->search, attempt, attempts->tiles[worker], limit, &failure);
+        attempt->status = try_limit(attempts->search, attempt, attempts->tiles[worker],
+                                    attempts->cycles[worker], limit, &failure);
         if (attempt->status == PIM_OK)
             return;
         nice_plan_terminate(&attempt->plan);
@@ -113,21 +118,32 @@ static bool is_less(enum nice_objective objective, const struct nice_tried *a, c
     return b->cycles == 0 || score(objective, a) < score(objective, b);
 }
 
+/* What came of a method; false: nothing. */
+static bool note(const struct nice_search *search, enum nice_method method, const struct attempt *attempt,
+                 struct nice_best *best)
+{
+    const struct nice_tried tried = {attempt->result.cycles, attempt->result.energy.total};
+    struct nice_tried *of_method = &best->tried[method];
+    if (attempt->status != PIM_OK) {
+        if (of_method->cycles == 0)
+            (void)snprintf(best->left_out[method], sizeof best->left_out[0], "%.255s", attempt->failure.text);
+        return false;
+    }
+    if (is_less(search->objective, &tried, of_method))
+        *of_method = tried;
+    return true;
+}
+
 /* The best is kept by what its programs are estimated to take: candidates see what moves between layers only
  * roughly. True: no other is as good for the objective of this turn. */
 static bool keep(const struct nice_search *search, enum nice_objective turn, struct attempt *attempt,
                  struct nice_best *best)
 {
     const struct nice_tried tried = {attempt->result.cycles, attempt->result.energy.total};
-    struct nice_tried *of_method = &best->tried[attempt->method];
-    if (attempt->status != PIM_OK) {
-        if (of_method->cycles == 0)
-            (void)snprintf(best->left_out[attempt->method], sizeof best->left_out[0], "%.255s",
-                           attempt->failure.text);
+    if (attempt->both)
+        (void)note(search, NICE_SERIAL, attempt, best);
+    if (!note(search, attempt->method, attempt, best))
         return false;
-    }
-    if (is_less(search->objective, &tried, of_method))
-        *of_method = tried;
     const bool least = is_less(turn, &tried, &best->least[turn]),
                asked = is_less(search->objective, &tried, &best->least[search->objective]);
     for (int objective = 0; objective < NICE_OBJECTIVES; objective++) {
@@ -155,7 +171,7 @@ static void try_corners(const struct nice_search *search, const struct turn *tur
 {
     uint32_t width = search->hardware->width, height = search->hardware->height;
     for (bool better = true; better && width * height > 1;) {
-        struct attempts attempts = {.search = search, .tiles = best->tiles};
+        struct attempts attempts = {.search = search, .tiles = best->tiles, .cycles = best->cycles};
         const uint32_t longer = width > height ? width : height;
         const uint32_t sides[CORNERS] = {pim_divide_up32(longer, 2), longer - longer / 4};
         better = false;
@@ -180,15 +196,18 @@ static void try_corners(const struct nice_search *search, const struct turn *tur
 static void try_weights(const struct nice_search *search, const struct turn *turn,
                         struct pim_workers *workers, struct nice_best *best, struct pim_error *first)
 {
-    struct attempts attempts = {.search = search, .tiles = best->tiles};
+    struct attempts attempts = {.search = search, .tiles = best->tiles, .cycles = best->cycles};
     for (int method = 0; method < NICE_METHODS; method++) {
         /* The baselines know latency and throughput alone; side by side branches need what they need one
          * after another. */
         if (method == NICE_PARALLEL && search->asked[NICE_SERIAL] && turn->objective == NICE_ENERGY)
             continue;
+        const bool both = method == NICE_PARALLEL && search->asked[NICE_SERIAL] && !best->branches;
+        if (method == NICE_SERIAL && attempts.count > 0 && attempts.list[0].both)
+            continue;
         if (search->asked[method] && (method < NICE_SEQUENTIAL || turn->weights.energy == 0))
             attempts.list[attempts.count++] =
-                (struct attempt){.method = (enum nice_method)method, .weights = turn->weights};
+                (struct attempt){.method = (enum nice_method)method, .weights = turn->weights, .both = both};
     }
     pim_workers_run(workers, work, &attempts, 0, attempts.count);
     for (unsigned i = 0; i < attempts.count; i++) {
@@ -233,6 +252,18 @@ static enum pim_status try_all(const struct nice_search *search, struct pim_work
     return PIM_OK;
 }
 
+/* Whether segments have branches that may work side by side. What is wrong with the network, plans tell. */
+static bool has_branches(const struct nice_search *search)
+{
+    struct flow flow;
+    struct pim_error ignored = {0};
+    if (flow_build(search->network, search->batch, &flow, &ignored) != PIM_OK)
+        return true;
+    const bool branches = flow.segments.branch_count > flow.segments.segment_count;
+    flow_terminate(&flow);
+    return branches;
+}
+
 enum pim_status nice_search(const struct nice_search *search, struct nice_best *best, struct pim_error *error)
 {
     unsigned threads = search->threads > 0 ? search->threads : pim_workers_processors();
@@ -240,10 +271,12 @@ enum pim_status nice_search(const struct nice_search *search, struct nice_best *
     if (pim_workers_create(&workers, threads < NICE_METHODS ? threads : NICE_METHODS, error) != PIM_OK)
         return error->status;
     enum pim_status status = PIM_OK;
+    best->branches = has_branches(search);
     for (unsigned worker = 0; worker < pim_workers_count(workers) && status == PIM_OK; worker++) {
         best->tiles[worker] = tile_memory_create();
-        if (!best->tiles[worker])
-            status = pim_fail(error, PIM_NO_MEMORY, "out of memory for tilings");
+        best->cycles[worker] = pim_cycles_memory_create();
+        if (!best->tiles[worker] || !best->cycles[worker])
+            status = pim_fail(error, PIM_NO_MEMORY, "out of memory for tilings and cycles");
     }
     if (status == PIM_OK)
         status = try_all(search, workers, best, error);
@@ -254,6 +287,8 @@ enum pim_status nice_search(const struct nice_search *search, struct nice_best *
 void nice_best_terminate(struct nice_best *best)
 {
     nice_plan_terminate(&best->plan);
-    for (int worker = 0; worker < NICE_METHODS; worker++)
+    for (int worker = 0; worker < NICE_METHODS; worker++) {
         tile_memory_destroy(best->tiles[worker]);
+        pim_cycles_memory_destroy(best->cycles[worker]);
+    }
 }

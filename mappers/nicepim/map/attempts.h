@@ -40,6 +40,7 @@ struct nice_tried {
 };
 
 struct nice_best {
+    bool branches; /* of the network may work side by side; else plans of both kinds are one */
     bool found;
     enum nice_method method; /* that won */
     struct nice_plan plan;
@@ -48,6 +49,7 @@ struct nice_best {
     struct nice_tried least[NICE_OBJECTIVES]; /* by each objective, whichever is asked for */
     char left_out[NICE_METHODS][256];         /* why; "": tried or not asked for */
     struct tile_memory *tiles[NICE_METHODS];  /* of each thread that makes plans */
+    struct pim_cycles_memory *cycles[NICE_METHODS];
 };
 
 /* The same best plan with any number of threads. PIM_BAD_INPUT: nothing fits, by how much; or the hardware

@@ -270,16 +270,6 @@ static void count_sharing(const struct walk *walk, struct trial *trial, const st
     trial->pj += share_pj(plan, cut, 1u << PIM_LOOP_C, trial->nodes, sums, of_c, true);
 }
 
-/* No tiling of a part takes fewer cycles: each PE works one multiply-accumulate a cycle. Shares of tiles are
- * rounded down. */
-static uint64_t least_cycles(const struct walk *walk, const struct pim_part *part)
-{
-    const struct pim_estimate_hardware *hardware = walk->plan->hardware;
-    uint64_t cycles =
-        pim_part_macs(&walk->operation->conv, part) / ((uint64_t)hardware->pe_rows * hardware->pe_columns);
-    return cycles - (cycles >> 32) - pim_smaller(cycles - (cycles >> 32), 2);
-}
-
 static bool visit(void *context, const struct pim_cut *cut)
 {
     struct walk *walk = context;
@@ -303,16 +293,18 @@ static bool visit(void *context, const struct pim_cut *cut)
     struct trial trial = {.cut = cut, .nodes = flow_parts_like(&operation->conv, &part)};
     /* What may move at most, so that the cut is worth something where all nodes hold a copy together. */
     uint64_t limit = most_cost(walk, pim_divide_up(weights, needing));
+    if (!nice_tile_product(walk->plan, walk->layer, cut, &part, &product))
+        return true;
     if (!walk->plan->sequential) {
         count_sharing(walk, &trial, &part);
-        if (cost_of(walk->plan, trial.cycles + least_cycles(walk, &part), trial.pj) >= limit)
+        const uint64_t least = trial.cycles + tile_least_cycles(walk->plan->hardware, &product);
+        if (cost_of(walk->plan, least, trial.pj) >= limit)
             return true;
     }
-    if (!nice_tile_product(walk->plan, walk->layer, cut, &part, &product) ||
-        !nice_tiling(walk->plan, &product, &tiling))
+    if (!nice_tiling(walk->plan, &product, &tiling))
         return true;
     trial.cycles += tiling.total;
-    trial.pj += nice_actions_pj(walk->plan->hardware, &tiling.actions) * trial.nodes;
+    trial.pj += tiling.pj * trial.nodes;
     if (walk->plan->sequential) {
         consider(walk, &trial, weights, needing);
         return true;

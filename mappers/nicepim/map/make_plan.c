@@ -47,7 +47,7 @@ static uint64_t product_cost(const struct nice_plan *plan, uint32_t layer,
         return 0;
     /* Cycles are those of one part, energy is that of all. */
     double parts = flow_parts_like(&plan->flow.operation[layer].conv, &part);
-    return nice_cost(&plan->weights, tiling.total, nice_actions_pj(plan->hardware, &tiling.actions) * parts);
+    return nice_cost(&plan->weights, tiling.total, tiling.pj * parts);
 }
 
 static bool reads_class(const struct nice_plan *plan, const uint32_t *parent, uint32_t layer, uint32_t class)
@@ -115,7 +115,8 @@ static void lay_out_class(struct emitter *places, const uint32_t *parent, uint32
     }
 }
 
-/* A class in a layout: its writers and readers; `least`, or more: not all of them were counted. */
+/* A class in a layout: its writers and readers; `least`, or more: not all of them were counted. What products
+ * take is known soon, and what they are brought is not. */
 static uint64_t class_cost(struct emitter *places, const uint32_t *parent, uint32_t class,
                            struct pim_map_layout trial, uint64_t least)
 {
@@ -123,10 +124,11 @@ static uint64_t class_cost(struct emitter *places, const uint32_t *parent, uint3
     const struct flow *flow = &plan->flow;
     uint64_t cost = 0;
     lay_out_class(places, parent, class, trial);
-    for (uint32_t i = class; i < flow->count && cost < least && places->program.status == PIM_OK; i++) {
-        bool product = flow->operation[i].kind == FLOW_PRODUCT;
-        if (product)
+    for (uint32_t i = class; i < flow->count && cost < least; i++) {
+        if (flow->operation[i].kind == FLOW_PRODUCT)
             cost += product_in_class(plan, parent, i, class, trial);
+    }
+    for (uint32_t i = class; i < flow->count && cost < least && places->program.status == PIM_OK; i++) {
         if (reads_class(plan, parent, i, class))
             cost += bring_cost(places, i);
     }
@@ -141,6 +143,7 @@ static enum pim_status place_all(struct emitter *places, const struct nice_plan 
     if (!program_initialize(&places->program, plan, NULL, error) || !places->home)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the places of maps");
     places->program.rough = true;
+    places->program.timed = plan->weights.energy == 0;
     for (uint32_t i = 0; i < plan->flow.count && places->program.status == PIM_OK; i++) {
         if (plan->flow.operation[i].kind == FLOW_PRODUCT)
             results_of_product(places, i);
@@ -150,26 +153,46 @@ static enum pim_status place_all(struct emitter *places, const struct nice_plan 
     return places->program.status;
 }
 
+/* Layouts by number: BHWC, then BCHW with 1, 2, 4 .. channels together. */
+static struct pim_map_layout layout_of(uint32_t number)
+{
+    return (struct pim_map_layout){number == 0 ? PIM_LAYOUT_BHWC : PIM_LAYOUT_BCHW,
+                                   number == 0 ? 1 : 1u << (number - 1)};
+}
+
+/* The layout of least cost, of several the first. The one that the class has is looked at before all others:
+ * mostly it stays, and others are soon seen to cost more. */
+static struct pim_map_layout cheapest_layout(struct emitter *places, const uint32_t *parent, uint32_t class)
+{
+    const struct pim_map_layout present = places->plan->layout[class];
+    const uint32_t groups = places->plan->hardware->port_bytes / FLOW_BYTES;
+    uint64_t least = UINT64_MAX;
+    uint32_t count = 1, best = UINT32_MAX, begin = 0;
+    for (; count < 32 && layout_of(count).group <= groups; count++) {
+        const struct pim_map_layout layout = layout_of(count);
+        begin = layout.order == present.order && layout.group == present.group ? count : begin;
+    }
+    for (uint32_t turn = 0; turn < count; turn++) {
+        const uint32_t number = turn == 0 ? begin : turn <= begin ? turn - 1 : turn;
+        const uint64_t limit = number < best && least < UINT64_MAX ? least + 1 : least,
+                       cost = class_cost(places, parent, class, layout_of(number), limit);
+        if (cost >= limit)
+            continue;
+        least = cost;
+        best = number;
+    }
+    return best == UINT32_MAX ? (struct pim_map_layout){0} : layout_of(best);
+}
+
 /* The layout of each class for which its writers and readers together take least, and what comes to them. */
 static enum pim_status choose_layouts(struct nice_plan *plan, const uint32_t *parent, struct pim_error *error)
 {
     struct emitter places = {0};
     enum pim_status status = place_all(&places, plan, error);
-    uint32_t groups = plan->hardware->port_bytes / FLOW_BYTES;
     for (uint32_t class = 0; class < plan->flow.count && status == PIM_OK; class ++) {
-        uint64_t least = UINT64_MAX;
-        struct pim_map_layout best = {0};
         if (parent[class] != class)
             continue;
-        for (uint32_t g = 0; g <= groups; g = g ? 2 * g : 1) {
-            struct pim_map_layout trial = {g == 0 ? PIM_LAYOUT_BHWC : PIM_LAYOUT_BCHW, g == 0 ? 1 : g};
-            uint64_t cost = class_cost(&places, parent, class, trial, least);
-            if (cost >= least)
-                continue;
-            least = cost;
-            best = trial;
-        }
-        lay_out_class(&places, parent, class, best);
+        lay_out_class(&places, parent, class, cheapest_layout(&places, parent, class));
         status = places.program.status;
     }
     for (uint32_t i = 0; places.home && i < plan->flow.count; i++)
@@ -281,6 +304,7 @@ enum pim_status nice_plan_make(const struct nice_request *request, struct nice_p
                                .array = request->hardware,
                                .weights = request->weights,
                                .capacity = request->capacity,
+                               .cycles = request->cycles,
                                .copy_limit = request->copy_limit,
                                .serial = request->method == NICE_SERIAL,
                                .sequential = request->method == NICE_SEQUENTIAL};

@@ -28,7 +28,8 @@ struct nice_request {
     struct nice_weights weights;
     /* Nodes that work, from node 0 on: the corner of the array; 0, 0: all of them. A pipeline takes all. */
     uint32_t width, height;
-    struct tile_memory *tiles; /* of this thread, as long as the plan is; NULL: the plan has its own */
+    struct tile_memory *tiles;        /* of this thread, as long as the plan is; NULL: the plan has its own */
+    struct pim_cycles_memory *cycles; /* the same; NULL: each cycle is found anew */
 };
 
 /*

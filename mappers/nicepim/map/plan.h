@@ -5,6 +5,7 @@
 #ifndef PIMSIM_MAPPERS_NICEPIM_MAP_PLAN_H
 #define PIMSIM_MAPPERS_NICEPIM_MAP_PLAN_H
 
+#include "mappers/nicepim/cycles/cycles_memory.h"
 #include "mappers/nicepim/map/flow.h"
 #include "mappers/nicepim/map/tiles/tile_memory.h"
 
@@ -29,6 +30,7 @@ struct nice_plan {
     struct nice_weights weights;               /* what is minimised */
     struct flow flow;
     struct tile_memory *tiles, *own_tiles; /* own: NULL where they are borrowed */
+    struct pim_cycles_memory *cycles;      /* borrowed; NULL: each is found anew */
     struct nice_decision *decision;        /* of each layer of the graph; of products alone */
     struct pim_map_layout *layout;         /* of the output of each layer */
     uint64_t capacity;                     /* for weights on a node */

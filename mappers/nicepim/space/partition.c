@@ -195,47 +195,52 @@ struct walk {
     pim_cut_visit *visit;
     void *context;
     struct pim_cut cut;
+    uint32_t bound[PIM_LOOPS]; /* bound_to() of each loop */
 };
 
-/*
- * Only the order among loops that are cut along the same side matters; others may change places. An order
- * is the first of those that mean the same when no loop could move forward, past loops that do not bind it,
- * over a higher one.
- */
-static bool first_of_its_kind(const struct pim_cut *cut)
+/* The loops, a bit for each, that are cut along a side along which this one is cut. */
+static uint32_t bound_to(const struct pim_cut *cut, size_t loop)
 {
-    for (size_t j = 1; j < PIM_LOOPS; j++) {
-        uint8_t b = cut->order[j];
-        for (size_t i = j; i-- > 0;) {
-            uint8_t a = cut->order[i];
-            if ((cut->high[a] > 1 && cut->high[b] > 1) || (cut->wide[a] > 1 && cut->wide[b] > 1))
-                break;
-            if (a > b)
-                return false;
-        }
+    uint32_t bound = 0;
+    for (size_t other = 0; other < PIM_LOOPS; other++) {
+        if ((cut->high[loop] > 1 && cut->high[other] > 1) || (cut->wide[loop] > 1 && cut->wide[other] > 1))
+            bound |= 1u << other;
     }
-    return true;
+    return bound;
 }
 
-/* Places the loops of `left` (a bit for each) from place `at` of the order on. */
-static bool walk_orders(struct walk *walk, size_t at, uint32_t left)
+/*
+ * Places the loops of `left`, a bit for each, from place `at` of the order on. Only the order of loops that
+ * are cut along the same side matters; others may change places. An order is the first of those that mean the
+ * same when no loop could move forward, past loops that do not bind it, over a higher one: `behind` are the
+ * loops that could, if they came now.
+ */
+static bool walk_orders(struct walk *walk, size_t at, uint32_t left, uint32_t behind)
 {
     if (at == PIM_LOOPS)
-        return !first_of_its_kind(&walk->cut) || walk->visit(walk->context, &walk->cut);
+        return walk->visit(walk->context, &walk->cut);
     for (size_t loop = 0; loop < PIM_LOOPS; loop++) {
-        if (!(left >> loop & 1))
+        if (!((left & ~behind) >> loop & 1))
             continue;
+        const uint32_t lower = (1u << loop) - 1;
         walk->cut.order[at] = (uint8_t)loop;
-        if (!walk_orders(walk, at + 1, left & ~(1u << loop)))
+        if (!walk_orders(walk, at + 1, left & ~(1u << loop), (behind | lower) & ~walk->bound[loop]))
             return false;
     }
     return true;
 }
 
+static bool walk_all_orders(struct walk *walk)
+{
+    for (size_t loop = 0; loop < PIM_LOOPS; loop++)
+        walk->bound[loop] = bound_to(&walk->cut, loop);
+    return walk_orders(walk, 0, (1u << PIM_LOOPS) - 1, 0);
+}
+
 static bool walk_wide(struct walk *walk, size_t loop, uint32_t rest)
 {
     if (loop == PIM_LOOPS)
-        return rest != 1 || walk_orders(walk, 0, (1u << PIM_LOOPS) - 1);
+        return rest != 1 || walk_all_orders(walk);
     for (uint32_t parts = 1; parts <= rest; parts++) {
         walk->cut.wide[loop] = parts;
         if (rest % parts == 0 && (uint64_t)walk->cut.high[loop] * parts <= walk->limit[loop] &&

@@ -1,4 +1,5 @@
 /* Cycles of sharing sets: evaluation, bounds, search, reading. */
+#include "mappers/nicepim/cycles/cycles_memory.h"
 #include "mappers/nicepim/cycles/internal.h"
 #include "sim/random.h"
 #include "tests/unit/nicepim/suites.h"
@@ -252,6 +253,33 @@ START_TEST(the_same_seed_gives_the_same_cycles)
 }
 END_TEST
 
+/* Random sets that are asked for again and again, some of them alike but for a weight, a node or the mesh, by
+ * turns in one memory: each time what the solver finds. */
+START_TEST(what_is_remembered_is_what_was_found)
+{
+    enum { CASES = 40, TURNS = 3 };
+    struct pim_cycles_memory *memory = pim_cycles_memory_create();
+    struct pim_cycles_options options = pim_cycles_defaults();
+    struct pim_error error = {0};
+    ck_assert_ptr_nonnull(memory);
+    options.steps = 300;
+    options.solver = "none";
+    for (uint32_t turn = 0; turn < TURNS; turn++) {
+        for (uint32_t c = 0; c < CASES; c++) {
+            uint32_t node[] = {0, 5, 10, 3, 1, 6, 11, 12 + c / 4 % 4}, order[8];
+            size_t start[] = {0, c / 16 + 2, 8};
+            uint64_t weight[] = {1 + c % 2, 3};
+            const struct pim_sharing sharing = {4, 4 + c % 4 / 2, 2, start, node, weight};
+            struct pim_cycles cycles = solve(&sharing, options.steps);
+            ck_assert_int_eq(pim_cycles_recall(memory, &sharing, &options, order, &error), PIM_OK);
+            ck_assert_mem_eq(order, cycles.order, sizeof order);
+            pim_cycles_terminate(&cycles);
+        }
+    }
+    pim_cycles_memory_destroy(memory);
+}
+END_TEST
+
 START_TEST(bad_cases_are_refused)
 {
     static const struct {
@@ -303,6 +331,7 @@ Suite *nicepim_cycles_suite(void)
     tcase_add_test(tests, small_sets_have_the_cycles_they_must);
     tcase_add_test(tests, small_random_sets_match_enumeration);
     tcase_add_test(tests, the_same_seed_gives_the_same_cycles);
+    tcase_add_test(tests, what_is_remembered_is_what_was_found);
     tcase_add_test(tests, bad_cases_are_refused);
     suite_add_tcase(suite, tests);
     return suite;

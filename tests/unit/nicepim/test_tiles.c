@@ -205,6 +205,138 @@ START_TEST(what_is_remembered_is_what_was_found)
 }
 END_TEST
 
+/* --- nothing cheaper is left out --- */
+
+/* Sizes as tilings take them: twice as large, and the whole last. */
+static uint32_t larger(uint32_t size, uint32_t length)
+{
+    return size >= length ? 0 : 2 * size < length ? 2 * size : length;
+}
+
+/* The next positions in the order of sizes; false: all are in one tile. */
+static bool next_positions(const struct tile_product *product, struct tiling *tiling)
+{
+    uint32_t *sizes[] = {&tiling->columns, &tiling->rows, &tiling->batches};
+    const uint32_t lengths[] = {product->columns, product->rows, product->batches};
+    for (size_t d = 0; d < 3; d++) {
+        uint32_t next = larger(*sizes[d], lengths[d]);
+        if (next > 0) {
+            *sizes[d] = next;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void draw_product(struct pim_random *random, struct tile_product *product)
+{
+    static const uint32_t kernels[] = {1, 1, 3, 5};
+    memset(product, 0, sizeof *product);
+    product->batches = 1 + (uint32_t)pim_random_below(random, 2);
+    product->rows = 1 + (uint32_t)pim_random_below(random, 20);
+    product->columns = 1 + (uint32_t)pim_random_below(random, 20);
+    product->n = 1 + (uint32_t)pim_random_below(random, 100);
+    product->channels = 1 + (uint32_t)pim_random_below(random, 100);
+    product->count = 1 + (uint32_t)pim_random_below(random, 3);
+    product->sums = (uint32_t)pim_random_below(random, 2);
+    product->kernel[0] = product->kernel[1] = kernels[pim_random_below(random, 4)];
+    product->stride[0] = product->stride[1] = 1 + (uint32_t)pim_random_below(random, 2);
+    product->map[0] = product->rows * product->stride[0];
+    product->map[1] = product->columns * product->stride[1];
+    if (pim_random_below(random, 3) == 0)
+        return; /* layouts are not known */
+    const struct spread input = {{(uint8_t)pim_random_below(random, 2), 1u << pim_random_below(random, 4)},
+                                 {product->batches, product->channels, product->map[0], product->map[1]}},
+                        output = {{(uint8_t)pim_random_below(random, 2), 1u << pim_random_below(random, 4)},
+                                  {product->batches, product->n, product->rows, product->columns}};
+    product->input = input;
+    product->output = output;
+}
+
+/* All positions of given channels, from the smallest on: the first of least cost. Bounds hold for each. */
+static bool look_at_all(const struct pim_estimate_hardware *nodes, const struct tile_product *product,
+                        const struct nice_weights *weights, const uint32_t channels[2], struct tiling *best)
+{
+    struct tiling trial = {.batches = 1, .rows = 1, .columns = 1, .n = channels[0], .channels = channels[1]};
+    struct tile_volumes volumes;
+    struct tile_channels known;
+    uint64_t least = UINT64_MAX, cost;
+    uint32_t extent[PLACE_DIMENSIONS], step[PLACE_DIMENSIONS];
+    tile_measure(product, &volumes);
+    tile_prepare(nodes, product, &volumes, true, channels[0], channels[1], &known);
+    do {
+        const uint64_t m = (uint64_t)trial.batches * trial.rows * trial.columns;
+        const bool whole = m == (uint64_t)product->batches * product->rows * product->columns &&
+                           product->count == 1,
+                   one[] = {whole && trial.channels == product->channels, whole && trial.n == product->n};
+        if (tile_input_box(product, &trial, extent, step) * FLOW_BYTES * (one[0] ? 1 : 2) >
+                nodes->input_bytes ||
+            m * trial.n * nodes->accumulator_bytes * (one[1] ? 1 : 2) > nodes->output_bytes)
+            break;
+        trial.resident = trial.stationary = false;
+        ck_assert(tile_estimate(nodes, product, &volumes, &known, weights, UINT64_MAX, &trial, &cost));
+        ck_assert_uint_le(known.least_cycles, trial.total);
+        ck_assert_uint_le(tile_least_cycles(nodes, product), trial.total);
+        ck_assert(weights->energy == 0 || known.least_pj <= trial.pj);
+        if (cost < least) {
+            struct tiling again = trial; /* what costs a little less than a limit is found */
+            ck_assert(tile_estimate(nodes, product, &volumes, &known, weights, cost + 1, &again, &cost));
+            ck_assert(!tile_estimate(nodes, product, &volumes, &known, weights, cost, &again, &cost));
+            least = cost;
+            *best = trial;
+        }
+    } while (next_positions(product, &trial));
+    return least < UINT64_MAX;
+}
+
+static bool same_tiles(const struct tiling *a, const struct tiling *b)
+{
+    return a->batches == b->batches && a->rows == b->rows && a->columns == b->columns && a->n == b->n &&
+           a->channels == b->channels && a->resident == b->resident && a->stationary == b->stationary &&
+           a->total == b->total;
+}
+
+/* The best of all tilings, each looked at, is the one that is chosen with bounds. */
+START_TEST(what_is_left_out_costs_more)
+{
+    enum { TRIALS = 400 };
+    static const struct nice_weights weights[] = {
+        {.cycles = 1}, {.cycles = 20000, .energy = 1}, {.energy = 1}};
+    struct pim_estimate_hardware nodes;
+    struct pim_random random;
+    read_nodes(&nodes);
+    pim_random_initialize(&random, 7);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const struct nice_weights *by = &weights[trial % 3];
+        struct tile_product product;
+        struct tiling least = {.n = 0}, chosen = least, here = least, all = least;
+        draw_product(&random, &product);
+        nodes.pe.rows = nodes.pe_rows = 4; /* no tiles leave it half empty */
+        nodes.pe.dataflow = (enum pim_pe_dataflow)pim_random_below(&random, PIM_PE_DATAFLOWS);
+        const uint32_t columns = product.n < nodes.pe_columns ? product.n : nodes.pe_columns;
+        uint64_t cost = UINT64_MAX;
+        for (uint32_t c = 1; c > 0; c = larger(c, product.channels)) {
+            const uint32_t double_c = larger(c, product.channels);
+            if (double_c > 0 && tile_k(&product, c) * 2 <= nodes.pe_rows && cost < UINT64_MAX)
+                continue;
+            for (uint32_t n = columns; n > 0; n = larger(n, product.n)) {
+                const uint32_t channels[] = {n, c};
+                if (tile_k(&product, c) * n * FLOW_BYTES * 2 > nodes.weight_bytes ||
+                    !look_at_all(&nodes, &product, by, channels, &here))
+                    continue;
+                ck_assert(tile_choose_positions(&nodes, &product, by, channels, &all));
+                ck_assert(same_tiles(&here, &all));
+                if (nice_cost(by, here.total, here.pj) >= cost)
+                    continue;
+                cost = nice_cost(by, here.total, here.pj);
+                least = here;
+            }
+        }
+        ck_assert(tile_choose(&nodes, &product, by, &chosen) && same_tiles(&least, &chosen));
+    }
+}
+END_TEST
+
 void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("tiles");
@@ -216,6 +348,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, a_busy_array_hides_the_port);
     tcase_add_test(tests, padding_is_not_loaded);
     tcase_add_test(tests, what_is_remembered_is_what_was_found);
+    tcase_add_test(tests, what_is_left_out_costs_more);
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }

@@ -1,6 +1,6 @@
 #include "mappers/nicepim/map/program/messages.h"
 
-#include "mappers/nicepim/cycles/cycles.h"
+#include "mappers/nicepim/cycles/cycles_memory.h"
 #include "sim/arena.h"
 #include "sim/integer.h"
 
@@ -188,12 +188,28 @@ static uint64_t largest_piece(const struct program_ring *ring)
     return largest;
 }
 
+/* With a memory of cycles, if the plan has one. */
+static void find_cycles(struct program *program, const struct pim_sharing *sharing, uint32_t *order)
+{
+    struct pim_cycles_options options = pim_cycles_defaults();
+    options.steps = 40000;
+    options.solver = "none";
+    if (program->plan->cycles) {
+        program->status = pim_cycles_recall(program->plan->cycles, sharing, &options, order, program->error);
+        return;
+    }
+    struct pim_cycles cycles;
+    program->status = pim_cycles_solve(sharing, &options, &cycles, program->error);
+    if (program->status != PIM_OK)
+        return;
+    memcpy(order, cycles.order, sharing->start[sharing->set_count] * sizeof *order);
+    pim_cycles_terminate(&cycles);
+}
+
 void program_schedule(struct program *program, struct program_ring *rings, uint32_t count)
 {
     const struct pim_estimate_hardware *hardware = program->plan->hardware;
     struct pim_sharing sharing = {.rows = hardware->height, .columns = hardware->width, .set_count = count};
-    struct pim_cycles cycles;
-    struct pim_cycles_options options = pim_cycles_defaults();
     size_t members = 0;
     uint64_t unit = 1;
     for (uint32_t r = 0; r < count; r++) {
@@ -201,12 +217,11 @@ void program_schedule(struct program *program, struct program_ring *rings, uint3
         while (largest_piece(&rings[r]) / unit > 4096)
             unit *= 2;
     }
-    options.steps = 40000;
-    options.solver = "none";
     sharing.start = calloc((size_t)count + 1, sizeof *sharing.start);
     sharing.node = calloc(members + 1, sizeof *sharing.node);
     sharing.weight = calloc((size_t)count + 1, sizeof *sharing.weight);
-    if (!sharing.start || !sharing.node || !sharing.weight)
+    uint32_t *order = calloc(members + 1, sizeof *order);
+    if (!sharing.start || !sharing.node || !sharing.weight || !order)
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for sharing sets");
     for (uint32_t r = 0; r < count && program->status == PIM_OK; r++) {
         sharing.start[r + 1] = sharing.start[r] + rings[r].count;
@@ -214,16 +229,14 @@ void program_schedule(struct program *program, struct program_ring *rings, uint3
         memcpy(sharing.node + sharing.start[r], rings[r].member, rings[r].count * sizeof *sharing.node);
     }
     if (program->status == PIM_OK)
-        program->status = pim_cycles_solve(&sharing, &options, &cycles, program->error);
-    if (program->status == PIM_OK) {
-        for (uint32_t r = 0; r < count; r++) {
-            for (uint32_t i = 0; i < rings[r].count; i++) {
-                rings[r].piece[i] = cycles.order[sharing.start[r] + i];
-                rings[r].member[i] = sharing.node[sharing.start[r] + rings[r].piece[i]];
-            }
+        find_cycles(program, &sharing, order);
+    for (uint32_t r = 0; r < count && program->status == PIM_OK; r++) {
+        for (uint32_t i = 0; i < rings[r].count; i++) {
+            rings[r].piece[i] = order[sharing.start[r] + i];
+            rings[r].member[i] = sharing.node[sharing.start[r] + rings[r].piece[i]];
         }
-        pim_cycles_terminate(&cycles);
     }
+    free(order);
     pim_sharing_terminate(&sharing);
 }
 

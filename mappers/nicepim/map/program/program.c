@@ -75,7 +75,7 @@ static enum pim_status write_instruction(struct program *program, uint32_t node,
 
 static uint64_t put(struct program *program, uint32_t node, const struct pim_instruction *instruction)
 {
-    if (program->status == PIM_OK)
+    if (program->status == PIM_OK && !program->timed)
         pim_estimate_count_actions(program->plan->hardware, node, instruction, &program->actions);
     if (program->paced[node])
         pim_pace_put(program->pace[node], instruction);

@@ -27,6 +27,7 @@ struct program {
     uint64_t *clock;                  /* of each node: when all that it was given is estimated to end */
     uint64_t reached;                 /* the latest clock of the nodes in the phase, up to its last section */
     bool rough;                       /* exchanges take what the busiest link or node needs: for choices */
+    bool timed;                       /* nobody asks for actions */
     uint64_t *traffic;                /* bytes on each link, for that */
     struct pim_estimate_message *ways; /* that are not timed yet */
     size_t way_count, way_room;

@@ -10,9 +10,9 @@ struct tile_memory {
     struct known {
         struct tile_product product;
         struct nice_weights weights;
-        bool filled, fits;
+        bool fits;
         struct tiling tiling;
-    } places[PLACES];
+    } * places[PLACES]; /* as far as they are filled: most searches need few of them */
 };
 
 struct tile_memory *tile_memory_create(void)
@@ -22,6 +22,8 @@ struct tile_memory *tile_memory_create(void)
 
 void tile_memory_destroy(struct tile_memory *memory)
 {
+    for (size_t i = 0; memory && i < PLACES; i++)
+        free(memory->places[i]);
     free(memory);
 }
 
@@ -36,12 +38,13 @@ bool tile_recall(struct tile_memory *memory, const struct pim_estimate_hardware 
         hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
         hash ^= hash >> 29;
     }
-    struct known *known = &memory->places[(hash ^ weights->cycles) % PLACES];
-    if (!known->filled || known->weights.cycles != weights->cycles ||
-        known->weights.energy != weights->energy || memcmp(&known->product, product, sizeof *product) != 0) {
+    struct known **place = &memory->places[(hash ^ weights->cycles) % PLACES], *known = *place;
+    if (!known && !(*place = known = calloc(1, sizeof *known))) /* it can do without */
+        return tile_choose(hardware, product, weights, tiling);
+    if (known->weights.cycles != weights->cycles || known->weights.energy != weights->energy ||
+        memcmp(&known->product, product, sizeof *product) != 0) {
         known->product = *product;
         known->weights = *weights;
-        known->filled = true;
         known->fits = tile_choose(hardware, product, weights, &known->tiling);
     }
     if (known->fits)
