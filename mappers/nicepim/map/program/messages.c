@@ -255,10 +255,11 @@ struct step {
     uint32_t *come;  /* the message that brought it, of the steps by turns */
 };
 
-/* From when sums have come to when they are added to those of the node, and written. */
+/* From when sums have come to when they are added to those of the node, which have been loaded meanwhile, and
+ * written: the row that they came into is open. */
 static uint64_t add_cycles(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t block)
 {
-    return 2 * pim_estimate_latency(hardware) + place_run_cycles(hardware, piece, 2 * block, false) +
+    return 2 * pim_estimate_latency(hardware) + place_run_cycles(hardware, piece, 0, false) +
            pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1) +
            place_run_cycles(hardware, piece, 2 * block, true);
 }
@@ -327,12 +328,34 @@ uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_
                    : 0);
 }
 
-/* The sums that came last are added as well. */
-static void add_last(struct program *program, const struct program_ring *ring)
+/* The sums that came last are added as well, as far as there are any: they lie in the row that was written
+ * last. Those of the node have been loaded meanwhile. */
+static void add_last(struct program *program, const struct program_ring *ring, const uint64_t *spare)
 {
-    const uint64_t piece = largest_piece(ring);
-    for (uint32_t i = 0; i < ring->count && ring->count > 1; i++)
-        program->clock[ring->member[i]] += add_cycles(program->plan->hardware, piece, piece * ring->count);
+    const uint32_t n = ring->count;
+    for (uint32_t i = 0; n > 1 && i < n; i++) {
+        const uint32_t node = ring->member[i], piece = ring->piece[(i + 1) % n];
+        const uint64_t bytes = ring->bytes[piece];
+        if (bytes == 0)
+            continue;
+        struct pim_instruction load = {.opcode = PIM_OP_LOAD, .detail = PIM_BUFFER_NONE}, store = load,
+                               add = {.opcode = PIM_OP_VECTOR, .detail = PIM_VECTOR_ADD};
+        load.u.memory.address = spare[node];
+        load.u.memory.bytes = store.u.memory.bytes = (uint32_t)bytes;
+        load.u.memory.count = store.u.memory.count = 1;
+        add.u.vector.rows = 1;
+        add.u.vector.elements = (uint32_t)(bytes / FLOW_SUM_BYTES);
+        add.u.vector.bits = 32;
+        add.dependency[0] = 1;
+        store.opcode = PIM_OP_STORE;
+        store.u.memory.address = piece_address(ring, i, piece);
+        store.dependency[0] = 1;
+        program_pace(program, node);
+        pim_pace_put(program->pace[node], &load);
+        pim_pace_put(program->pace[node], &add);
+        pim_pace_put(program->pace[node], &store);
+        program_paced(program, node);
+    }
 }
 
 void program_rings(struct program *program, struct program_ring *rings, uint32_t count, bool reduce)
@@ -359,7 +382,7 @@ void program_rings(struct program *program, struct program_ring *rings, uint32_t
     }
     time_messages(program);
     for (uint32_t r = 0; r < count && reduce; r++)
-        add_last(program, &rings[r]);
+        add_last(program, &rings[r], state.spare);
     free(state.last);
     free(state.spare);
     free(state.come);
