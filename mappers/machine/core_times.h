@@ -45,4 +45,11 @@ static inline uint64_t pim_time_vector(const struct pim_core_architecture *a, ui
            pim_time_writes(a, elements) + pim_time_write_latency(a);
 }
 
+/* The first flit of a packet goes through so many routers of an empty mesh, one at least. */
+static inline uint64_t pim_time_way(const struct pim_core_architecture *a, uint64_t routers)
+{
+    uint64_t cycles = (uint64_t)a->network.fixed + routers * a->network.per_router;
+    return a->logic_khz == a->network_khz ? cycles : pim_divide_up(cycles * a->logic_khz, a->network_khz);
+}
+
 #endif

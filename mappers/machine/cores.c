@@ -71,8 +71,8 @@ static void read_connections(const struct pim_configuration *c, struct pim_core_
     static const char *const stages[] = {"noc.routing_delay", "noc.vc_allocation_delay",
                                          "noc.switch_allocation_delay", "noc.switch_traversal_delay",
                                          "noc.link_latency"};
-    uint64_t logic = (uint64_t)pim_configuration_integer(c, "clock.logic_khz");
-    uint64_t network = (uint64_t)pim_configuration_integer(c, "clock.network_khz");
+    uint64_t logic = a->logic_khz = (uint64_t)pim_configuration_integer(c, "clock.logic_khz");
+    uint64_t network = a->network_khz = (uint64_t)pim_configuration_integer(c, "clock.network_khz");
     a->connection = (enum pim_core_connection)pim_configuration_choice(c, "interconnect.kind");
     a->chip_link_bytes_per_cycle = value(c, "chips.link_bytes_per_cycle");
     a->chip_link_cycles = value(c, "chips.link_cycles");
@@ -87,8 +87,9 @@ static void read_connections(const struct pim_configuration *c, struct pim_core_
     a->hop_cycles = narrow((hop * logic + network - 1) / network);
 }
 
-enum pim_status pim_core_architecture_read(const struct pim_configuration *c, struct pim_core_architecture *a,
-                                           struct pim_error *error)
+enum pim_status pim_core_architecture_read(const struct pim_configuration *c,
+                                           const struct pim_machine_network *network,
+                                           struct pim_core_architecture *a, struct pim_error *error)
 {
     if (pim_configuration_choice(c, "array.kind") != 1)
         return pim_configuration_fail(c, error, "array.kind",
@@ -101,6 +102,7 @@ enum pim_status pim_core_architecture_read(const struct pim_configuration *c, st
     *a = (struct pim_core_architecture){
         .width = value(c, "array.width"),
         .height = value(c, "array.height"),
+        .network = *network,
         .in_order = pim_configuration_choice(c, "core.issue") == 0,
         .synchronous = pim_configuration_choice(c, "core.communication") == 0,
         .window = value(c, "core.window"),

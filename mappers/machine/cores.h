@@ -3,6 +3,7 @@
 #ifndef PIMSIM_MAPPERS_MACHINE_CORES_H
 #define PIMSIM_MAPPERS_MACHINE_CORES_H
 
+#include "mappers/machine/network.h"
 #include "sim/configuration/configuration.h"
 #include "sim/status.h"
 
@@ -36,6 +37,9 @@ struct pim_core_architecture {
     uint32_t link_bytes_per_cycle; /* between cores */
     uint32_t packet_bytes;         /* the most of a packet */
     uint32_t hop_cycles;           /* latency of a hop */
+    /* the way of a flit through the empty mesh, in cycles of its own clock (core_times.h) */
+    struct pim_machine_network network;
+    uint64_t logic_khz, network_khz;
     uint32_t chip_link_bytes_per_cycle, chip_link_cycles;
     /* true: a latency counts once for a transfer or an instruction; false: for each of its beats */
     bool local_pipelined, global_pipelined, vector_pipelined;
@@ -49,6 +53,7 @@ static inline uint32_t pim_core_chips(const struct pim_core_architecture *archit
 
 /* Reads and checks the keys of cores. PIM_BAD_INPUT when the hardware has no cores (array.kind). */
 enum pim_status pim_core_architecture_read(const struct pim_configuration *configuration,
+                                           const struct pim_machine_network *network,
                                            struct pim_core_architecture *architecture,
                                            struct pim_error *error);
 

@@ -2,6 +2,7 @@
 #ifndef PIMSIM_MAPPERS_MACHINE_NODES_H
 #define PIMSIM_MAPPERS_MACHINE_NODES_H
 
+#include "mappers/machine/network.h"
 #include "models/cost/acu.h"
 #include "models/cost/bank_rules.h"
 #include "models/cost/energy.h"
@@ -51,13 +52,6 @@ struct pim_estimate_hardware {
     uint32_t interleaved, row_ahead_cycles, bank_cycles;
     struct pim_bank_rules bank; /* all of the memory port, where closed forms are not enough */
     struct pim_energy_configuration energy;
-};
-
-/* What the network says of itself: its zero-load latency in cycles of its clock is fixed + per_router *
-   routers + flits - 1, with one router at least. */
-struct pim_machine_network {
-    int64_t fixed;
-    uint64_t per_router;
 };
 
 /* Reads the keys of nodes from a complete configuration. PIM_BAD_INPUT names the key and its place. */

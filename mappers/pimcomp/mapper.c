@@ -1,6 +1,7 @@
 /* PIMCOMP as a mapper: the stages of the front-end, one after the other. */
 #include "mappers/pimcomp/mapper.h"
 
+#include "mappers/machine/nodes.h"
 #include "mappers/pimcomp/compilation.h"
 #include "mappers/pimcomp/cost/timing.h"
 #include "mappers/pimcomp/layout/baseline.h"
@@ -506,6 +507,8 @@ static enum pim_status make(struct made *made, struct pim_error *error)
     static const char *const methods[] = {"genetic", "balance", "first"};
     const struct choices *choices = &made->choices;
     const struct pim_network *network = made->inputs->network;
+    const struct pim_machine_network way = {made->inputs->nodes->fixed_cycles,
+                                            made->inputs->nodes->hop_cycles};
     struct pim_core_plan *plan = &made->plan;
     *plan = (struct pim_core_plan){.mode = mode_name(choices),
                                    .method = choices->plan ? "plan" : methods[choices->layout],
@@ -526,7 +529,7 @@ static enum pim_status make(struct made *made, struct pim_error *error)
                                                         .report = &plan->report};
     if (pim_core_baseline_schedule((enum pim_core_baseline)choices->baseline, &plan->mapping.mode,
                                    &made->schedule, error) != PIM_OK ||
-        pim_core_architecture_read(made->inputs->configuration, &plan->architecture, error) != PIM_OK ||
+        pim_core_architecture_read(made->inputs->configuration, &way, &plan->architecture, error) != PIM_OK ||
         pim_core_network_lower(&network->graph, network->name, &made->arena, &plan->network, error) != PIM_OK)
         return error->status;
     if (compile(made, error) != PIM_OK || choose_batch(made, error) != PIM_OK)

@@ -1,58 +1,66 @@
 #include "mappers/pimcomp/cost/server.h"
 
-#include <string.h>
-
-bool pim_server_make(struct pim_server *server, unsigned shift, unsigned kept, struct pim_arena *arena)
+bool pim_server_make(struct pim_server *server, unsigned kept, struct pim_arena *arena)
 {
-    size_t buckets = (size_t)1 << kept;
-    *server = (struct pim_server){.shift = shift,
-                                  .mask = (uint32_t)buckets - 1,
-                                  .given = PIM_ARENA_ITEMS(arena, uint16_t, buckets),
-                                  .skip = PIM_ARENA_ITEMS(arena, uint16_t, buckets)};
-    return server->given && server->skip;
+    size_t intervals = (size_t)1 << kept;
+    *server = (struct pim_server){.mask = (uint32_t)intervals - 1,
+                                  .busy = PIM_ARENA_ITEMS(arena, struct pim_server_interval, intervals)};
+    return server->busy != NULL;
 }
 
-/* Buckets up to `bucket` are there, those that have not been touched with all of their cycles. */
-static void extend(struct pim_server *s, uint64_t bucket)
+static struct pim_server_interval *at_place(const struct pim_server *s, uint32_t place)
 {
-    if (bucket - s->end > s->mask) {
-        memset(s->given, 0, ((size_t)s->mask + 1) * sizeof *s->given);
-        s->end = bucket + 1;
+    return &s->busy[place & s->mask];
+}
+
+/* Room for an interval at `place`, those from there on behind it. */
+static void insert(struct pim_server *s, uint32_t place)
+{
+    if (s->tail - s->head > s->mask)
+        s->forgotten = at_place(s, s->head++)->end;
+    for (uint32_t i = s->tail++; i != place; i--)
+        *at_place(s, i) = *at_place(s, i - 1);
+}
+
+/* The intervals from `last` on close up to those before `first`. */
+static void erase(struct pim_server *s, uint32_t first, uint32_t last)
+{
+    if (first == last)
         return;
-    }
-    for (; s->end <= bucket; s->end++)
-        s->given[s->end & s->mask] = 0;
+    while (last != s->tail)
+        *at_place(s, first++) = *at_place(s, last++);
+    s->tail = first;
 }
 
 uint64_t pim_server_take(struct pim_server *s, uint64_t at, uint64_t cycles)
 {
-    const uint32_t length = UINT32_C(1) << s->shift;
-    uint64_t bucket = at >> s->shift, left = cycles, done = at + cycles;
     if (cycles == 0)
         return at;
-    if (s->end > s->mask && bucket < s->end - s->mask - 1) /* forgotten */
-        bucket = s->end - s->mask - 1;
-    uint64_t first = bucket;
-    for (;;) {
-        if (bucket >= s->end)
-            extend(s, bucket);
-        uint16_t *given = &s->given[bucket & s->mask];
-        uint32_t room = length - *given;
-        if (room >= left) {
-            *given = (uint16_t)(*given + left);
+    uint64_t least = s->tail - s->head > s->mask ? at_place(s, s->head)->begin : s->forgotten;
+    at = at > least ? at : least; /* no room for an interval before the first */
+    uint32_t place = s->tail;
+    while (place != s->head && at_place(s, place - 1)->end >= at)
+        place--;
+    /* The request joins the intervals from `place` to `behind` that it touches. */
+    struct pim_server_interval joined = {.begin = at, .end = at};
+    uint64_t served = at;
+    uint32_t behind = place;
+    for (;; behind++) {
+        const struct pim_server_interval *next = behind == s->tail ? NULL : at_place(s, behind);
+        uint64_t room = !next ? UINT64_MAX : next->begin > joined.end ? next->begin - joined.end : 0;
+        uint64_t given = cycles < room ? cycles : room;
+        cycles -= given;
+        if (given > 0)
+            served = joined.end += given;
+        if (!next || next->begin > joined.end)
             break;
-        }
-        if (room) {
-            *given = (uint16_t)length;
-            left -= room;
-            s->skip[bucket & s->mask] = 1;
-        }
-        bucket += s->skip[bucket & s->mask];
+        joined.begin = next->begin < joined.begin ? next->begin : joined.begin;
+        joined.end = next->end;
     }
-    if (s->given[bucket & s->mask] == length)
-        s->skip[bucket & s->mask] = 1;
-    if (bucket > first) /* all between are full by now */
-        s->skip[first & s->mask] = (uint16_t)(bucket - first < UINT16_MAX ? bucket - first : UINT16_MAX);
-    uint64_t end = (bucket << s->shift) + s->given[bucket & s->mask];
-    return end > done ? end : done;
+    if (behind == place)
+        insert(s, place);
+    else
+        erase(s, place + 1, behind);
+    *at_place(s, place) = joined;
+    return served;
 }

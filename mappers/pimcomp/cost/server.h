@@ -1,9 +1,10 @@
 /*
- * A server that several ask for cycles, first come first served, told of the requests in any order: port of a
- * local memory, global memory of a chip, bus, links between chips.
+ * A server that several ask for cycles, first come first served, told of the requests in any order: global
+ * memory of a chip, bus, links between chips.
  *
- * Time is cut into buckets, each of which has as many cycles to give as it is long. A request takes what is
- * left from the bucket of its arrival on. Buckets far behind the latest one are forgotten.
+ * It keeps the intervals in which it is busy. A request takes the cycles that are free from its arrival on;
+ * one that is told of late goes between those that were told of before. Intervals far behind the latest one
+ * are forgotten: nothing before their end is free.
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_COST_SERVER_H
 #define PIMSIM_MAPPERS_PIMCOMP_COST_SERVER_H
@@ -13,16 +14,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pim_server {
-    unsigned shift;  /* a bucket has 2^shift cycles, at most 2^15 */
-    uint32_t mask;   /* buckets kept, less one */
-    uint64_t end;    /* buckets from here on are untouched */
-    uint16_t *given; /* cycles of each bucket before `end`; undefined behind it */
-    uint16_t *skip;  /* of a full bucket: to one that may not be full; undefined of all others */
+/* Cycles [begin, end). */
+struct pim_server_interval {
+    uint64_t begin, end;
 };
 
-/* A server with 2^shift cycles to a bucket and 2^kept buckets, in `arena`; false: no memory. */
-bool pim_server_make(struct pim_server *server, unsigned shift, unsigned kept, struct pim_arena *arena);
+struct pim_server {
+    struct pim_server_interval *busy; /* a ring, ascending, with free cycles between */
+    uint32_t mask, head, tail;
+    uint64_t forgotten; /* cycles before this one are not given any more */
+};
+
+/* A server that keeps 2^kept intervals, in `arena`; false: no memory. */
+bool pim_server_make(struct pim_server *server, unsigned kept, struct pim_arena *arena);
 
 /* The cycle in which a request of `cycles` that comes at `at` is served. */
 uint64_t pim_server_take(struct pim_server *server, uint64_t at, uint64_t cycles);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PORT_SHIFT = 6, PORT_KEPT = 12, SHARED_SHIFT = 8, SHARED_KEPT = 14 };
-enum { QUEUED_MOST = 1 << 17 }; /* instructions that wait for their turn */
+enum { SERVER_KEPT = 12 };
+enum { QUEUED_MOST = 1 << 20 }; /* instructions that wait for their turn */
 
 /* --- life --- */
 
@@ -30,13 +30,14 @@ static bool make_core(struct pim_core_timing *t, uint32_t number)
     core->window = PIM_ARENA_ITEMS(&t->arena, struct pim_timing_entry, (size_t)t->mask + 1);
     core->group_free = PIM_ARENA_ARRAY(&t->arena, uint64_t, (size_t)core->groups + 1);
     core->group_mvms = PIM_ARENA_ARRAY(&t->arena, uint64_t, (size_t)core->groups + 1);
+    core->group_holder =
+        PIM_ARENA_ARRAY(&t->arena, const struct pim_timing_entry *, (size_t)core->groups + 1);
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
         core->engine[engine].sequence = PIM_ARENA_ITEMS(&t->arena, uint64_t, (size_t)t->mask + 1);
         if (!core->engine[engine].sequence)
             return false;
     }
-    return core->window && core->group_free && core->group_mvms &&
-           pim_server_make(&core->port, PORT_SHIFT, PORT_KEPT, &t->arena);
+    return core->window && core->group_free && core->group_mvms && core->group_holder;
 }
 
 static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mapping)
@@ -46,16 +47,17 @@ static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mappi
     t->core = PIM_ARENA_ARRAY(&t->arena, struct pim_timing_core, a->cores);
     t->server = PIM_ARENA_ARRAY(&t->arena, struct pim_server, (size_t)t->chips * PIM_SERVERS);
     t->memory = PIM_ARENA_ARRAY(&t->arena, uint64_t, t->chips);
-    t->heap = PIM_ARENA_ARRAY(&t->arena, uint32_t, PIM_TIMING_NODES * (size_t)a->cores);
-    t->turn = PIM_ARENA_ARRAY(&t->arena, uint64_t, PIM_TIMING_NODES * (size_t)a->cores);
+    for (t->mask = 1; t->mask / 2 < a->window; t->mask = 2 * t->mask + 1) {
+    }
+    t->nodes = t->mask + 1 + PIM_ENGINE_CONTROL;
+    t->heap = PIM_ARENA_ARRAY(&t->arena, uint32_t, t->nodes * (size_t)a->cores);
+    t->turn = PIM_ARENA_ARRAY(&t->arena, uint64_t, t->nodes * (size_t)a->cores);
     if (!t->core || !t->server || !t->memory || !t->heap || !t->turn)
         return false;
     for (uint32_t i = 0; i < t->chips * PIM_SERVERS; i++)
-        if (!pim_server_make(&t->server[i], SHARED_SHIFT, SHARED_KEPT, &t->arena))
+        if (!pim_server_make(&t->server[i], SERVER_KEPT, &t->arena))
             return false;
     count_groups(mapping, t);
-    for (t->mask = 1; t->mask / 2 < a->window; t->mask = 2 * t->mask + 1) {
-    }
     for (uint32_t i = 0; i < a->cores; i++)
         if (!make_core(t, i))
             return false;
@@ -173,6 +175,13 @@ static void control(struct pim_core_timing *t, struct pim_timing_core *core, con
         leave_phase(t, core, i->u.control.phase);
 }
 
+/* The number of the next instruction of an engine in the heap. */
+static uint32_t head_of(const struct pim_core_timing *t, const struct pim_timing_core *core,
+                        enum pim_engine engine)
+{
+    return core->number * t->nodes + t->mask + 1 + engine;
+}
+
 /* A message has its turn when the next send of one core and the next receive of the other are both ready. */
 static void try_message(struct pim_core_timing *t, const struct pim_timing_core *from,
                         const struct pim_timing_core *to)
@@ -181,21 +190,21 @@ static void try_message(struct pim_core_timing *t, const struct pim_timing_core 
     const struct pim_timing_entry *receive = pim_timing_next(t, to, PIM_ENGINE_RECEIVE);
     if (from->engine[PIM_ENGINE_SEND].ready && to->engine[PIM_ENGINE_RECEIVE].ready &&
         send->instruction.u.network.peer == to->number && receive->instruction.u.network.peer == from->number)
-        push(t, from->number * PIM_TIMING_NODES + PIM_ENGINE_SEND, pim_timing_meeting(t, from, to));
+        push(t, head_of(t, from, PIM_ENGINE_SEND), pim_timing_meeting(t, from, to));
 }
 
 /* The next instruction of an engine waits for its turn, or for an end that is not known. */
 static void look(struct pim_core_timing *t, struct pim_timing_core *core, enum pim_engine engine)
 {
     const struct pim_timing_entry *entry = pim_timing_next(t, core, engine);
-    if (!entry || !pim_timing_ready(t, core, engine))
+    if (!entry || core->engine[engine].ready || !pim_timing_ready(t, core, engine))
         return;
     if (engine == PIM_ENGINE_SEND)
         try_message(t, core, &t->core[entry->instruction.u.network.peer]);
     else if (engine == PIM_ENGINE_RECEIVE)
         try_message(t, &t->core[entry->instruction.u.network.peer], core);
     else
-        push(t, core->number * PIM_TIMING_NODES + engine, entry->start);
+        push(t, head_of(t, core, engine), entry->start);
 }
 
 /* Fetches as long as the window has room and no join waits. */
@@ -232,11 +241,13 @@ static void fetch(struct pim_core_timing *t, struct pim_timing_core *core)
     }
 }
 
-/* The end of an instruction is known: what waited for it, what comes next in its engine, and what has
- * room. */
+/* An instruction has started or ended: what waited for it, what comes next in its engine, and what has
+ * room. While its end is not known it has a turn of its own. */
 static void go_on(struct pim_core_timing *t, struct pim_timing_core *core,
                   const struct pim_timing_entry *entry)
 {
+    if (entry->end == PIM_TIMING_UNKNOWN)
+        push(t, core->number * t->nodes + (uint32_t)(entry->sequence & t->mask), entry->due);
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
         if (core->engine[engine].blocker == entry || engine == (unsigned)entry->engine)
             look(t, core, (enum pim_engine)engine);
@@ -246,9 +257,15 @@ static void go_on(struct pim_core_timing *t, struct pim_timing_core *core,
 /* Times what has its turn. */
 static void step(struct pim_core_timing *t)
 {
-    uint32_t number = pop(t);
-    struct pim_timing_core *core = &t->core[number / PIM_TIMING_NODES];
-    struct pim_timing_entry *entry = pim_timing_next(t, core, (enum pim_engine)(number % PIM_TIMING_NODES));
+    uint32_t number = pop(t), node = number % t->nodes;
+    struct pim_timing_core *core = &t->core[number / t->nodes];
+    if (node <= t->mask) {
+        struct pim_timing_entry *entry = &core->window[node];
+        pim_timing_end(t, core, entry);
+        go_on(t, core, entry);
+        return;
+    }
+    struct pim_timing_entry *entry = pim_timing_next(t, core, (enum pim_engine)(node - t->mask - 1));
     if (entry->engine != PIM_ENGINE_SEND) {
         pim_timing_execute(t, core, entry);
         go_on(t, core, entry);

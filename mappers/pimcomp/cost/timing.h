@@ -1,11 +1,14 @@
 /*
  * Estimated cycles of a schedule, by list scheduling: each instruction is put to the earliest cycle at which
- * what it waits for is complete. Of the instructions that come next in their cores the one that can start
- * first is taken first. The rules are those of docs/models/core.md; what is simpler:
- *  1. A core asks port and global memory in the order of its program, for whatever is free from a request's
- *     arrival on (server.h).
+ * what it waits for is complete. Of the instructions that come next in their cores, and of those that have
+ * started and ask for what ends them, the first in time is taken first. The rules are those of
+ * docs/models/core.md; what is simpler:
+ *  1. A message reads its packets one right after the other, and all but the last are written at once.
  *  2. Packets do not stand in each other's way in a mesh; between chips every link is that of a switch.
- *  3. The room that asynchronous messages find at the receiver is never short.
+ *  3. The room that asynchronous messages find at the receiver is never short, and its receives follow each
+ *     other.
+ *  4. Of programs with more instructions than are kept (timing.c) some are timed before all others are known:
+ *     servers that cores share give them what is left then.
  *
  * All results are integers, equal on every machine.
  */

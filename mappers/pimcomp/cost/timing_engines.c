@@ -85,24 +85,36 @@ bool pim_timing_ready(const struct pim_core_timing *t, struct pim_timing_core *c
         at = earlier->end;
     }
     at = pim_timing_later(at, e->free);
-    if (engine == PIM_ENGINE_MATRIX)
-        at = pim_timing_later(at, core->group_free[group_of(&entry->instruction)]);
+    if (engine == PIM_ENGINE_MATRIX) {
+        uint32_t group = group_of(&entry->instruction);
+        at = pim_timing_later(at, core->group_free[group]);
+        if (core->group_holder[group]) {
+            e->checked = sequence;
+            e->blocker = core->group_holder[group];
+            entry->start = at;
+            return false;
+        }
+    }
     e->blocker = NULL;
     e->ready = true;
     entry->start = at;
     return true;
 }
 
-/* Its end is known, and the engine can take the next one at `free_at`. */
-static void complete(struct pim_timing_core *core, struct pim_timing_entry *entry, uint64_t end,
-                     uint64_t free_at)
+/* It has started, and the engine can take the next one at `free_at`. */
+static void leave(struct pim_timing_core *core, const struct pim_timing_entry *entry, uint64_t free_at)
 {
     struct pim_timing_engine *engine = &core->engine[entry->engine];
-    entry->end = pim_timing_later(end, entry->start + 1);
     engine->head++;
     engine->checked = 0;
     engine->ready = false;
-    engine->free = free_at == PIM_TIMING_UNKNOWN ? entry->end : free_at;
+    engine->free = free_at;
+}
+
+/* Its end is known. */
+static void end_at(struct pim_timing_core *core, struct pim_timing_entry *entry, uint64_t end)
+{
+    entry->end = pim_timing_later(end, entry->start + 1);
     core->latest = pim_timing_later(core->latest, entry->end);
     core->open--;
 }
@@ -117,9 +129,8 @@ static uint64_t port(const struct pim_core_timing *t, struct pim_timing_core *co
     uint64_t beats = pim_divide_up(bytes, a->local_bytes_per_cycle);
     if (bytes == 0)
         return at;
-    if (!a->local_pipelined)
-        return pim_server_take(&core->port, at, beats * cycles);
-    return pim_server_take(&core->port, at, beats) + (cycles ? cycles - 1 : 0);
+    core->port = pim_timing_later(core->port, at) + (a->local_pipelined ? beats : beats * cycles);
+    return core->port + (a->local_pipelined && cycles ? cycles - 1 : 0);
 }
 
 static uint64_t global(struct pim_core_timing *t, const struct pim_timing_core *core,
@@ -142,11 +153,10 @@ static uint64_t global(struct pim_core_timing *t, const struct pim_timing_core *
 static void multiply(struct pim_core_timing *t, struct pim_timing_core *core, struct pim_timing_entry *entry)
 {
     const struct pim_instruction *i = &entry->instruction;
-    uint64_t read = port(t, core, entry->start, i->u.mvm.input_bytes, false);
-    uint64_t end = port(t, core, read + t->a.mvm_cycles, i->u.mvm.output_bytes, true);
+    entry->due = port(t, core, entry->start, i->u.mvm.input_bytes, false) + t->a.mvm_cycles;
     core->group_mvms[i->u.mvm.group]++;
-    complete(core, entry, end, entry->start);
-    core->group_free[i->u.mvm.group] = entry->end;
+    core->group_holder[i->u.mvm.group] = entry;
+    leave(core, entry, entry->start);
 }
 
 /* Weights into cells, a row after the other. */
@@ -155,34 +165,39 @@ static void write_rows(struct pim_core_timing *t, struct pim_timing_core *core,
 {
     const struct pim_instruction *i = &entry->instruction;
     uint64_t read = port(t, core, entry->start, i->u.array_write.bytes, false);
-    complete(core, entry, read + (uint64_t)i->u.array_write.rows * t->a.write_row_cycles, entry->start);
+    end_at(core, entry, read + (uint64_t)i->u.array_write.rows * t->a.write_row_cycles);
     core->group_free[i->u.array_write.group] = entry->end;
+    leave(core, entry, entry->start);
 }
 
 static void operate(struct pim_core_timing *t, struct pim_timing_core *core, struct pim_timing_entry *entry)
 {
     const struct pim_core_architecture *a = &t->a;
     const struct pim_instruction *i = &entry->instruction;
-    uint64_t at = entry->start, bytes = vector_bytes(i);
     uint64_t beats = pim_divide_up(i->u.local_vector.elements, a->vector_lanes);
+    entry->due = entry->start;
     for (unsigned source = 0; source < pim_local_sources(i->detail); source++)
-        at = port(t, core, at, bytes, false);
-    at += a->vector_pipelined ? a->vector_cycles + beats : a->vector_cycles * beats;
-    complete(core, entry, port(t, core, at, bytes, true), PIM_TIMING_UNKNOWN);
-    core->vector += entry->end - entry->start;
+        entry->due = port(t, core, entry->due, vector_bytes(i), false);
+    entry->due += a->vector_pipelined ? a->vector_cycles + beats : a->vector_cycles * beats;
 }
 
+static uint64_t transfer_bytes(const struct pim_instruction *i)
+{
+    return (uint64_t)i->u.transfer.bytes * i->u.transfer.count;
+}
+
+/* What came back is written when it is due; what was read is stored then. */
 static void load_or_store(struct pim_core_timing *t, struct pim_timing_core *core,
                           struct pim_timing_entry *entry)
 {
     const struct pim_instruction *i = &entry->instruction;
-    uint64_t at, bytes = (uint64_t)i->u.transfer.bytes * i->u.transfer.count;
     if (i->opcode == PIM_OP_LOCAL_LOAD) {
-        at = port(t, core, global(t, core, i, entry->start, false), bytes, true);
-        complete(core, entry, at, entry->start + 1);
+        entry->due = global(t, core, i, entry->start, false);
+        leave(core, entry, entry->start + 1);
     } else {
-        at = pim_timing_later(port(t, core, entry->start, bytes, false), entry->start + 1);
-        complete(core, entry, global(t, core, i, at, true), at);
+        uint64_t read = port(t, core, entry->start, transfer_bytes(i), false);
+        entry->due = pim_timing_later(read, entry->start + 1);
+        leave(core, entry, entry->due);
     }
 }
 
@@ -194,7 +209,8 @@ static void move(struct pim_core_timing *t, struct pim_timing_core *core, struct
     uint64_t bytes = copy ? (uint64_t)i->u.local_copy.bytes * i->u.local_copy.count
                           : (uint64_t)i->u.local_write.bytes * i->u.local_write.count;
     uint64_t at = copy ? port(t, core, entry->start, bytes, false) : entry->start;
-    complete(core, entry, port(t, core, at, bytes, true), PIM_TIMING_UNKNOWN);
+    end_at(core, entry, port(t, core, at, bytes, true));
+    leave(core, entry, entry->end);
 }
 
 void pim_timing_execute(struct pim_core_timing *t, struct pim_timing_core *core,
@@ -231,7 +247,7 @@ static uint64_t way(const struct pim_core_timing *t, const struct pim_timing_cor
              y = pim_difference(from->number / a->width, to->number / a->width);
     if (from->chip != to->chip)
         return a->chip_link_cycles;
-    return a->connection == PIM_CORE_MESH ? (uint64_t)(x + y + 1) * a->hop_cycles : 1;
+    return a->connection == PIM_CORE_MESH ? pim_time_way(a, x + y + 1) : 1;
 }
 
 uint64_t pim_timing_meeting(const struct pim_core_timing *t, const struct pim_timing_core *from,
@@ -266,21 +282,60 @@ static uint64_t carry(struct pim_core_timing *t, const struct pim_timing_core *f
     return *taken;
 }
 
+/* Bytes of the first packet of a message. */
+static uint64_t first_packet(const struct pim_core_timing *t, const struct pim_timing_entry *entry)
+{
+    return pim_smaller(entry->instruction.u.network.bytes, t->a.packet_bytes);
+}
+
 void pim_timing_pass(struct pim_core_timing *t, struct pim_timing_core *from, struct pim_timing_core *to)
 {
     struct pim_timing_entry *send = pim_timing_next(t, from, PIM_ENGINE_SEND);
     struct pim_timing_entry *receive = pim_timing_next(t, to, PIM_ENGINE_RECEIVE);
-    uint64_t begin = pim_timing_meeting(t, from, to), open = receive->start, taken;
-    uint64_t bytes = send->instruction.u.network.bytes;
-    uint64_t first = bytes < t->a.packet_bytes ? bytes : t->a.packet_bytes;
+    uint64_t begin = pim_timing_meeting(t, from, to), taken;
+    uint64_t bytes = send->instruction.u.network.bytes, first = first_packet(t, send);
     uint64_t at = port(t, from, begin, first, false);
     uint64_t read = bytes > first ? port(t, from, at, bytes - first, false) : at;
-    uint64_t there = pim_timing_later(carry(t, from, to, bytes, at, read, &taken), open);
-    uint64_t written = port(t, to, there, first, true);
-    if (bytes > first) /* the other packets came before the last one */
-        written = pim_timing_later(written, port(t, to, pim_timing_later(at, open), bytes - first, true));
+    receive->whole = pim_timing_later(carry(t, from, to, bytes, at, read, &taken), receive->start);
+    receive->left = bytes;
+    receive->due = pim_timing_later(receive->whole - (read - at), receive->start);
     send->start = begin;
-    complete(from, send, taken, PIM_TIMING_UNKNOWN);
-    complete(to, receive, written, t->a.synchronous ? begin : open);
+    end_at(from, send, taken);
+    leave(from, send, send->end);
+    leave(to, receive, t->a.synchronous ? begin : receive->start);
     from->transfer += send->end - begin;
+}
+
+/* --- ends --- */
+
+void pim_timing_end(struct pim_core_timing *t, struct pim_timing_core *core, struct pim_timing_entry *entry)
+{
+    const struct pim_instruction *i = &entry->instruction;
+    uint64_t first, written;
+    switch (i->opcode) {
+    case PIM_OP_MVM:
+        end_at(core, entry, port(t, core, entry->due, i->u.mvm.output_bytes, true));
+        core->group_free[i->u.mvm.group] = entry->end;
+        core->group_holder[i->u.mvm.group] = NULL;
+        break;
+    case PIM_OP_LOCAL_VECTOR:
+        end_at(core, entry, port(t, core, entry->due, vector_bytes(i), true));
+        leave(core, entry, entry->end);
+        core->vector += entry->end - entry->start;
+        break;
+    case PIM_OP_LOCAL_LOAD:
+        end_at(core, entry, port(t, core, entry->due, transfer_bytes(i), true));
+        break;
+    case PIM_OP_LOCAL_STORE:
+        end_at(core, entry, global(t, core, i, entry->due, true));
+        break;
+    default: /* a receive: the last packet is written when all are there */
+        first = entry->due < entry->whole ? entry->left - first_packet(t, entry) : entry->left;
+        written = port(t, core, entry->due, first, true);
+        entry->left -= first;
+        if (entry->left == 0)
+            end_at(core, entry, written);
+        entry->due = entry->whole;
+        break;
+    }
 }

@@ -27,6 +27,8 @@ struct pim_timing_entry {
     struct pim_timing_touched touched;
     uint64_t sequence; /* of its core, without joins and marks */
     uint64_t start, end;
+    uint64_t due;         /* it has started: when it asks for what ends it */
+    uint64_t whole, left; /* a receive: when the last packet is there; bytes that are not written yet */
     enum pim_engine engine;
 };
 
@@ -37,7 +39,7 @@ struct pim_timing_engine {
     uint64_t free;    /* when it can take the next one */
     uint64_t checked; /* of the first one: earlier instructions before it are no obstacle */
     const struct pim_timing_entry *blocker; /* of the first one: its end is to be known; NULL: none */
-    bool ready;                             /* the start of the first one is known */
+    bool ready; /* the start of the first one is known, or it works and keeps the engine */
 };
 
 struct pim_timing_core {
@@ -53,8 +55,9 @@ struct pim_timing_core {
     /* instructions that are not fetched yet, as a ring */
     struct pim_instruction *queue;
     uint32_t first, queued, room;
-    struct pim_server port;
+    uint64_t port; /* free from here on */
     uint32_t groups;
+    const struct pim_timing_entry **group_holder; /* at work, and its end unknown; NULL: none */
     uint64_t *group_free, *group_mvms;
     uint64_t vector, transfer; /* busy in this phase */
 };
@@ -69,8 +72,10 @@ struct pim_core_timing {
     uint32_t chips;
     uint64_t queued; /* of all cores */
     uint64_t instructions;
-    /* engines whose next instruction can be timed, as core * PIM_TIMING_NODES + engine; a send stands for its
-     * receive as well: a heap by `turn`, then number */
+    /* What has its turn, a heap by `turn`, then number. Of each core first the places of the window, whose
+     * instructions have started and ask for what ends them, then the engines, whose next instruction can
+     * start; a send stands for its receive as well. */
+    uint32_t nodes; /* of a core */
     uint32_t heap_count, *heap;
     uint64_t *turn;
     uint32_t phases, phases_room;
@@ -78,8 +83,6 @@ struct pim_core_timing {
     uint64_t *phase_end;
     bool out_of_memory;
 };
-
-enum { PIM_TIMING_NODES = PIM_ENGINE_SEND + 1 };
 
 static inline uint64_t pim_timing_later(uint64_t a, uint64_t b)
 {
@@ -109,11 +112,15 @@ bool pim_timing_ready(const struct pim_core_timing *timing, struct pim_timing_co
 /* When the next send of `from` can begin, whose receive is the next one of `to`. */
 uint64_t pim_timing_meeting(const struct pim_core_timing *timing, const struct pim_timing_core *from,
                             const struct pim_timing_core *to);
-/* Times the next instruction of an engine, which is no message. */
+/* Starts the next instruction of an engine, which is no message. Its end is known afterwards, or when it is
+ * due. */
 void pim_timing_execute(struct pim_core_timing *timing, struct pim_timing_core *core,
                         struct pim_timing_entry *entry);
-/* Times the next send of `from` and the next receive of `to`. */
+/* Starts the next send of `from`, and times it, and the next receive of `to`. */
 void pim_timing_pass(struct pim_core_timing *timing, struct pim_timing_core *from,
                      struct pim_timing_core *to);
+/* An instruction asks for what ends it. Its end is known afterwards, or it is due again. */
+void pim_timing_end(struct pim_core_timing *timing, struct pim_timing_core *core,
+                    struct pim_timing_entry *entry);
 
 #endif

@@ -1,4 +1,5 @@
 /* The hardware as the mapper sees it, held against the hardware as the simulator sees it. */
+#include "mappers/machine/core_times.h"
 #include "models/cost/crossbar.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"
@@ -8,6 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+static const struct pim_machine_network way = {.fixed = 2, .per_router = 5};
 
 static struct pim_configuration *read_configuration(const char *name)
 {
@@ -42,7 +45,8 @@ START_TEST(presets_have_the_capacities_of_table_v)
         struct pim_configuration *configuration = read_configuration(presets[i].name);
         struct pim_core_architecture a;
         struct pim_error error;
-        ck_assert_msg(pim_core_architecture_read(configuration, &a, &error) == PIM_OK, "%s", error.text);
+        ck_assert_msg(pim_core_architecture_read(configuration, &way, &a, &error) == PIM_OK, "%s",
+                      error.text);
         ck_assert_uint_eq(a.cores, presets[i].cores);
         ck_assert_uint_eq(a.chip_width * a.chip_height, presets[i].chip_cores);
         ck_assert_uint_eq(a.arrays, presets[i].arrays);
@@ -98,7 +102,8 @@ START_TEST(crossbars_are_those_of_the_model)
         set(configuration, n & 4 ? "crossbar.sign=offset" : "crossbar.sign=differential");
         set(configuration, n & 8 ? "crossbar.weight_slicing=columns" : "crossbar.weight_slicing=arrays");
         ck_assert_msg(pim_hardware_read(configuration, &hardware, &error) == PIM_OK, "%s", error.text);
-        ck_assert_msg(pim_core_architecture_read(configuration, &a, &error) == PIM_OK, "%s", error.text);
+        ck_assert_msg(pim_core_architecture_read(configuration, &way, &a, &error) == PIM_OK, "%s",
+                      error.text);
         pim_crossbar_cost_of(&hardware.cores.crossbar, &cost);
         ck_assert_msg(a.mvm_cycles == cost.mvm_cycles, "case %u of seed 911: %" PRIu64 " and %" PRIu64, n,
                       a.mvm_cycles, cost.mvm_cycles);
@@ -110,13 +115,39 @@ START_TEST(crossbars_are_those_of_the_model)
 }
 END_TEST
 
+/* A flit's way through the empty mesh is that of the simulator, whatever routers and clocks are. */
+START_TEST(ways_are_those_of_the_model)
+{
+    static const char *const sets[] = {"noc.link_latency=1", "noc.link_latency=9", "noc.routing_delay=4",
+                                       "clock.network_khz=640000", "clock.network_khz=2000000"};
+    for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        struct pim_configuration *configuration = read_configuration("pimcomp-arch-a");
+        struct pim_core_architecture a;
+        struct pim_hardware hardware;
+        struct pim_error error;
+        set(configuration, sets[i]);
+        ck_assert_msg(pim_hardware_read(configuration, &hardware, &error) == PIM_OK, "%s", error.text);
+        const struct pim_zero_load *zero_load = &hardware.cores.zero_load;
+        const struct pim_machine_network network = {(int64_t)zero_load->fixed, zero_load->per_router};
+        ck_assert(pim_core_architecture_read(configuration, &network, &a, &error) == PIM_OK);
+        for (uint64_t routers = 1; routers < 20; routers++) {
+            uint64_t ticks = (zero_load->fixed + routers * zero_load->per_router) * zero_load->period;
+            uint64_t cycles = pim_divide_up(ticks, hardware.cores.logic_period);
+            ck_assert_msg(pim_time_way(&a, routers) == cycles, "%s: %" PRIu64 " routers, %" PRIu64 " cycles",
+                          sets[i], routers, cycles);
+        }
+        pim_configuration_destroy(configuration);
+    }
+}
+END_TEST
+
 static void expect_refusal(const char *assignment, const char *key, const char *reason)
 {
     struct pim_configuration *configuration = read_configuration("pimcomp-arch-a");
     struct pim_core_architecture a;
     struct pim_error error;
     set(configuration, assignment);
-    ck_assert_int_eq(pim_core_architecture_read(configuration, &a, &error), PIM_BAD_INPUT);
+    ck_assert_int_eq(pim_core_architecture_read(configuration, &way, &a, &error), PIM_BAD_INPUT);
     ck_assert_msg(strstr(error.text, key) && strstr(error.text, reason), "%s", error.text);
     pim_configuration_destroy(configuration);
 }
@@ -137,6 +168,7 @@ Suite *architecture_suite(void)
     TCase *t = tcase_create("architecture");
     tcase_add_test(t, presets_have_the_capacities_of_table_v);
     tcase_add_test(t, crossbars_are_those_of_the_model);
+    tcase_add_test(t, ways_are_those_of_the_model);
     tcase_add_test(t, refusals_name_the_key);
     suite_add_tcase(suite, t);
     return suite;

@@ -63,7 +63,9 @@ static void begin(struct ranking *r, const struct set *set)
     pimsim_source_path(path, sizeof path, name);
     check(pim_configuration_read_file(configuration, path, &error), &error);
     check(pim_hardware_read(configuration, &r->hardware, &error), &error);
-    check(pim_core_architecture_read(configuration, &r->c.architecture, &error), &error);
+    const struct pim_machine_network way = {(int64_t)r->hardware.node.zero_load.fixed,
+                                            r->hardware.node.zero_load.per_router};
+    check(pim_core_architecture_read(configuration, &way, &r->c.architecture, &error), &error);
     pim_configuration_destroy(configuration);
     core_case_network(&r->c, set->network, set->sets);
     core_case_map(&r->c, mode, PIM_UNFOLDINGS, NULL);
@@ -163,8 +165,8 @@ START_TEST(rank)
         make_layout(r, &random, i % 2);
         estimated[i] = r->x.cycles;
         simulated[i] = simulate(r, &timed[i]);
-        ck_assert_msg(timed[i] >= simulated[i] - simulated[i] / 10 &&
-                          timed[i] <= simulated[i] + simulated[i] / 10,
+        ck_assert_msg(timed[i] >= simulated[i] - simulated[i] / 100 * 3 &&
+                          timed[i] <= simulated[i] + simulated[i] / 100 * 3,
                       "%s on %s, layout %u: %" PRIu64 " cycles estimated, %" PRIu64 " simulated",
                       set->network, set->hardware, i, timed[i], simulated[i]);
     }
@@ -177,7 +179,7 @@ START_TEST(rank)
     double near = correlate_best(timed, simulated, set->layouts);
     printf("timing: rank correlation %.4f over all, %.4f over the best %d\n",
            pim_core_rank_correlation(timed, simulated, set->layouts), near, BEST);
-    ck_assert_msg(near >= 0.8, "%s on %s, %s, seed %u: rank correlation %.4f of the timing of the best %d",
+    ck_assert_msg(near >= 0.95, "%s on %s, %s, seed %u: rank correlation %.4f of the timing of the best %d",
                   set->network, set->hardware, mode, set->seed, near, BEST);
     (void)remove(r->path);
     core_case_end(&r->c);

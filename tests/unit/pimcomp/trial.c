@@ -43,7 +43,8 @@ void trial_begin(struct trial *t, enum pim_core_mode mode)
                                                      .global_memory_bytes = 1 << 24,
                                                      .global_bytes_per_cycle = 32,
                                                      .link_bytes_per_cycle = 32,
-                                                     .hop_cycles = 2};
+                                                     .hop_cycles = 2,
+                                                     .network = {.per_router = 2}};
     t->options.report = &t->report;
     t->options.batch = mode == PIM_CORE_HIGH_THROUGHPUT ? 1 : 0;
 }

@@ -143,6 +143,7 @@ struct pim_core_architecture net_architecture(uint32_t cores, uint32_t arrays, u
                                           .global_write_cycles = 10,
                                           .link_bytes_per_cycle = 32,
                                           .hop_cycles = 2,
+                                          .network = {.per_router = 2},
                                           .chip_link_bytes_per_cycle = 8,
                                           .chip_link_cycles = 10};
 }
