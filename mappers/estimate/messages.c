@@ -165,6 +165,7 @@ static void signal_sender(struct timing *timing, uint32_t transfer, enum kind ki
 static void post_receives(struct timing *timing, uint32_t index)
 {
     struct unit *unit = &timing->unit[index];
+    unit->receive = (uint32_t)pim_larger(unit->receive, unit->oldest); /* sends, which are done with */
     for (; unit->receive < unit->last && unit->receive - unit->oldest < timing->window &&
            unit->open < timing->open;
          unit->receive++) {

@@ -66,7 +66,7 @@ void pim_pace_begin(struct pim_pace *pace, uint64_t cycle)
 {
     const struct pim_estimate_hardware *hardware = pace->hardware;
     const uint64_t asked =
-        cycle / pace->memory * pace->logic + cycle % pace->memory * pace->logic / pace->memory;
+        cycle / pace->memory * pace->logic + pim_divide_up(cycle % pace->memory * pace->logic, pace->memory);
     pace->offset = pim_larger(asked, pace->offset + pim_divide_up(pace->last, pace->memory));
     pace->matrix_free = pace->vector_free = pace->port_free = pace->barrier = pace->last = pace->count = 0;
     const uint64_t space[PIM_BUFFERS] = {[PIM_BUFFER_INPUT] = hardware->input_bytes,

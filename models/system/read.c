@@ -16,18 +16,17 @@
  * last. */
 #define LONGEST_PERIOD (UINT64_C(1) << 32)
 
-/* The common tick of all clocks, or of those that have a use. Another counts as the logic's. */
+/* The common tick of all clocks, or of those that count. */
 static enum pim_status read_periods(const struct pim_configuration *configuration, bool used_alone,
                                     struct pim_hardware *hardware, struct pim_error *error)
 {
     static const char *const keys[3] = {"clock.logic_khz", "clock.network_khz", "clock.memory_khz"};
     uint64_t khz[3];
     pim_time periods[3];
-    bool used[3];
+    const char *counts[3];
     for (unsigned i = 0; i < 3; i++) {
-        used[i] = pim_hardware_uses(configuration, PIM_TO_REPLAY, keys[i]);
-        khz[i] =
-            (uint64_t)pim_configuration_integer(configuration, used_alone && !used[i] ? keys[0] : keys[i]);
+        counts[i] = pim_hardware_clock(configuration, keys[i]);
+        khz[i] = (uint64_t)pim_configuration_integer(configuration, used_alone ? counts[i] : keys[i]);
     }
     if (pim_clock_ticks_per_second(khz, 3, keys, &hardware->ticks_per_second, periods, error) != PIM_OK)
         return error->status;
@@ -38,7 +37,7 @@ static enum pim_status read_periods(const struct pim_configuration *configuratio
                                           " ticks of the common clock: allowed are %" PRIu64
                                           ", choose frequencies with a larger common divisor",
                                           khz[i], periods[i], LONGEST_PERIOD);
-        if (!used[i])
+        if (counts[i] != keys[i])
             periods[i] = periods[0];
     }
     hardware->node.logic_period = periods[0];
@@ -47,7 +46,7 @@ static enum pim_status read_periods(const struct pim_configuration *configuratio
     return PIM_OK;
 }
 
-/* Nothing runs at a clock without a use: it is no obstacle to others. */
+/* A clock without a use is no obstacle to others. */
 static enum pim_status read_clocks(const struct pim_configuration *configuration,
                                    struct pim_hardware *hardware, struct pim_error *error)
 {

@@ -122,6 +122,11 @@ uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time)
     return (uint64_t)((wide)time * PICOSECONDS_PER_SECOND / system->hardware.ticks_per_second);
 }
 
+double pim_system_nanoseconds(const struct pim_system *system, pim_time time)
+{
+    return (double)time * 1e9 / (double)system->hardware.ticks_per_second;
+}
+
 static uint64_t instructions_stored(const struct pim_trace *trace)
 {
     uint64_t sum = 0;
@@ -284,9 +289,9 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
         *error = system->error;
         return error->status;
     }
-    double nanoseconds = (double)result->time_ps / 1000.0;
     pim_energy_of(&system->hardware.energy, &result->actions,
-                  system->hardware.width * system->hardware.height, nanoseconds, &result->energy);
+                  system->hardware.width * system->hardware.height,
+                  pim_system_nanoseconds(system, result->end), &result->energy);
     add_channel_energy(system, result);
     add_global_memory(system, result);
     result->events = pim_kernel_events(system->kernel);

@@ -126,5 +126,7 @@ uint64_t pim_system_cycles(const struct pim_system *system, pim_time time);
 
 /* Ticks in picoseconds, rounded down. */
 uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time);
+/* Not rounded, for energies: those of units add up to that of the run. */
+double pim_system_nanoseconds(const struct pim_system *system, pim_time time);
 
 #endif

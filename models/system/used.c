@@ -44,6 +44,42 @@ static const struct {
     {"unit.", NODE | CHANNEL | TILE},
 };
 
+/* What areas are made of: a key that begins with none of these says nothing of them. Of units of other kinds
+ * there are no areas at all, which is not the fault of a key. */
+static const struct {
+    const char *beginning;
+    unsigned kinds;
+} measured[] = {
+    {"array.", NODE | TILE},
+    {"buffers.", NODE},
+    {"dram.banks", NODE},
+    {"dram.interleaved_banks", NODE},
+    {"dram.standard", NODE},
+    {"noc.buffer_flits", NODE | TILE},
+    {"noc.concentration", NODE | TILE},
+    {"noc.depth", NODE | TILE},
+    {"noc.flit_bits", NODE | TILE},
+    {"noc.topology", NODE | TILE},
+    {"noc.virtual_channels", NODE | TILE},
+    {"pe.accumulator_bits", NODE},
+    {"pe.columns", NODE},
+    {"pe.rows", NODE},
+    {"tile.input_buffer_bits", TILE},
+    {"tile.output_buffer_bits", TILE},
+    {"tile.switching", TILE},
+};
+
+static bool is_measured(unsigned kind, const char *path)
+{
+    if ((kind & (NODE | TILE)) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++)
+        if ((measured[i].kinds & kind) != 0 &&
+            strncmp(path, measured[i].beginning, strlen(measured[i].beginning)) == 0)
+            return true;
+    return false;
+}
+
 static unsigned users_of(const char *path)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -69,7 +105,14 @@ bool pim_hardware_uses(const struct pim_configuration *configuration, enum pim_k
                        const char *path)
 {
     const unsigned kind = kind_of(configuration);
-    return (kind == 0 || (users_of(path) & kind) != 0) && !pim_need_unmet(configuration, kind, purpose, path);
+    return (kind == 0 || (users_of(path) & kind) != 0) &&
+           !pim_need_unmet(configuration, kind, purpose, path) &&
+           (purpose != PIM_TO_MEASURE || is_measured(kind, path));
+}
+
+const char *pim_hardware_clock(const struct pim_configuration *configuration, const char *path)
+{
+    return pim_hardware_uses(configuration, PIM_TO_REPLAY, path) ? path : "clock.logic_khz";
 }
 
 enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configuration,
@@ -80,7 +123,11 @@ enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configur
     char names[64] = "", needs[PIM_NEED_TEXT];
     size_t at = 0;
     if (kind == 0 || (users & kind) != 0) {
-        pim_need_describe(pim_need_unmet(configuration, kind, purpose, path), configuration, needs);
+        const struct pim_need *need = pim_need_unmet(configuration, kind, purpose, path);
+        if (!need) /* of those that are measured: the only other reason */
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "%.200s: areas do not depend on it: it would change nothing", path);
+        pim_need_describe(need, configuration, needs);
         return pim_fail(error, PIM_BAD_INPUT, "%.200s: %s: it would change nothing", path, needs);
     }
     for (unsigned i = 0; i < PIM_UNIT_KINDS; i++)

@@ -21,6 +21,10 @@ bool pim_hardware_uses(const struct pim_configuration *configuration, enum pim_k
 /* Whether the value of `key` decides if units have what `path` describes. */
 bool pim_hardware_decides(const char *key, const char *path);
 
+/* Whose value counts where a replay asks for the clock of this key: its own, or the key of the logic's clock,
+ * as which one counts that nothing runs at. */
+const char *pim_hardware_clock(const struct pim_configuration *configuration, const char *path);
+
 /* The key of "key=value", which may have blanks around it, into `path` of `size` bytes. */
 void pim_hardware_key_of_set(const char *set, char *path, size_t size);
 

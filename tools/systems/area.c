@@ -1,8 +1,42 @@
 #include "tools/systems/area.h"
 
+#include "models/system/used.h"
+
 #include <inttypes.h>
 
 enum { ROUTER_PORTS_OF_LINKS = 4 };
+
+/* The closed forms are of routers of a mesh or a torus in one layer. Tiles without routers of flits are given
+ * those that they could have. */
+static bool has_known_routers(const struct pim_configuration *configuration)
+{
+    enum { MESH, TORUS }; /* the first of noc.topology */
+    const unsigned topology = pim_configuration_choice(configuration, "noc.topology");
+    if (!pim_hardware_uses(configuration, PIM_TO_REPLAY, "noc.topology"))
+        return true;
+    return (topology == MESH || topology == TORUS) &&
+           pim_configuration_count(configuration, "noc.depth") <= 1;
+}
+
+/* And of a controller for each bank of a node's own. */
+static bool has_known_controllers(const struct pim_configuration *configuration)
+{
+    return pim_configuration_text(configuration, "dram.standard")[0] == '\0';
+}
+
+bool pim_area_is_known(const struct pim_configuration *configuration)
+{
+    return has_known_routers(configuration) && has_known_controllers(configuration);
+}
+
+static enum pim_status check_routers(const struct pim_configuration *configuration, struct pim_error *error)
+{
+    if (has_known_routers(configuration))
+        return PIM_OK;
+    return pim_configuration_fail(configuration, error, "noc.topology",
+                                  "areas are known of the routers of a mesh or a torus in one layer "
+                                  "(noc.topology \"mesh\" or \"torus\", noc.depth 1)");
+}
 
 static enum pim_status read_system(const struct pim_configuration *configuration, unsigned bits,
                                    struct pim_area_system *system, struct pim_error *error)
@@ -14,6 +48,12 @@ static enum pim_status read_system(const struct pim_configuration *configuration
         return pim_configuration_fail(configuration, error, "array.kind",
                                       "areas are known of DRAM-PIM nodes and of crossbar tiles (array.kind "
                                       "\"node\" or \"tile\")");
+    if (check_routers(configuration, error) != PIM_OK)
+        return error->status;
+    if (!has_known_controllers(configuration))
+        return pim_configuration_fail(configuration, error, "dram.standard",
+                                      "areas are known of the controllers of a node's own banks: leave "
+                                      "dram.standard out");
     *system = (struct pim_area_system){
         .nodes = nodes,
         .pe_rows = pim_configuration_count(configuration, "pe.rows"),
@@ -61,9 +101,16 @@ bool pim_area_is_of_tiles(const struct pim_configuration *configuration)
     return pim_configuration_choice(configuration, "array.kind") == FAMILY_OF_TILES;
 }
 
-void pim_area_read_tiles(const struct pim_configuration *configuration, struct pim_area_tile_system *system,
-                         struct pim_area_tiles areas[PIM_AREA_READINGS])
+enum pim_status pim_area_read_tiles(const struct pim_configuration *configuration,
+                                    struct pim_area_tile_system *system,
+                                    struct pim_area_tiles areas[PIM_AREA_READINGS], struct pim_error *error)
 {
+    if (check_routers(configuration, error) != PIM_OK)
+        return error->status;
+    if (pim_hardware_uses(configuration, PIM_TO_REPLAY, "noc.concentration") &&
+        pim_configuration_count(configuration, "noc.concentration") != 1)
+        return pim_configuration_fail(configuration, error, "noc.concentration",
+                                      "1: each tile has a router of its own");
     *system = (struct pim_area_tile_system){
         .tiles = pim_configuration_count(configuration, "array.width") *
                  pim_configuration_count(configuration, "array.height"),
@@ -76,4 +123,5 @@ void pim_area_read_tiles(const struct pim_configuration *configuration, struct p
         .flit_bits = pim_configuration_count(configuration, "noc.flit_bits")};
     for (int reading = 0; reading < PIM_AREA_READINGS; reading++)
         pim_area_of_tiles((enum pim_area_reading)reading, system, &areas[reading]);
+    return PIM_OK;
 }

@@ -43,7 +43,7 @@ static enum pim_status of_nodes(const struct pim_system_row *row,
     terms->buffer_bytes =
         nodes * (key(configuration, "buffers.input_bytes") + key(configuration, "buffers.weight_bytes") +
                  key(configuration, "buffers.output_bytes"));
-    if (row->area_mm2 > 0)
+    if (row->area_mm2 > 0 || !pim_area_is_known(configuration))
         return PIM_OK;
     if (pim_area_read(configuration, row->bits, &system, areas, error) != PIM_OK)
         return error->status;

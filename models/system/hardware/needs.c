@@ -172,14 +172,21 @@ static const struct pim_need needs[] = {
 };
 enum { NEEDS = sizeof needs / sizeof needs[0] };
 
-/* Whether one of the words between bars is, or is the beginning of, `text`. */
+/* The length of the first of the words between bars, and the words behind it into `rest`, or NULL. */
+static size_t first_word(const char *words, const char **rest)
+{
+    const size_t length = strcspn(words, "|");
+    *rest = words[length] == '|' ? words + length + 1 : NULL;
+    return length;
+}
+
+/* Whether one of the words between bars is, or is the beginning of, `text`. NULL: there are none. */
 static bool among(const char *words, const char *text, bool whole)
 {
-    while (words && *words) {
-        const size_t length = strcspn(words, "|");
-        if (strncmp(words, text, length) == 0 && (!whole || text[length] == '\0'))
+    for (const char *rest; words; words = rest) {
+        const size_t length = first_word(words, &rest);
+        if (length > 0 && strncmp(words, text, length) == 0 && (!whole || text[length] == '\0'))
             return true;
-        words += length + (words[length] == '|');
     }
     return false;
 }
@@ -243,24 +250,21 @@ static bool meets(const struct pim_configuration *configuration, const char *pat
     return among(values, bare, true);
 }
 
-/* The number `index` of the words between bars; false: there are not so many. */
-static bool word(const char *words, size_t index, char text[VALUE])
+/* Takes the first of the words between bars off them; false: there is none. */
+static bool take_word(const char **words, char text[VALUE])
 {
-    for (size_t i = 0; *words; i++) {
-        const size_t length = strcspn(words, "|");
-        if (i == index) {
-            (void)snprintf(text, VALUE, "%.*s", (int)length, words);
-            return true;
-        }
-        words += length + (words[length] == '|');
-    }
-    return false;
+    if (!*words)
+        return false;
+    const char *begin = *words;
+    const size_t length = first_word(begin, words);
+    (void)snprintf(text, VALUE, "%.*s", (int)length, begin);
+    return true;
 }
 
 static bool is_met(const struct pim_need *need, const struct pim_configuration *configuration)
 {
     char key[VALUE];
-    for (size_t i = 0; need->key && word(need->key, i, key); i++)
+    for (const char *keys = need->key; take_word(&keys, key);)
         if (meets(configuration, key, need->values))
             return true;
     return false;
@@ -301,7 +305,7 @@ static void describe_values(const struct pim_key *key, const char *values, char 
     const char *quote = key->type == PIM_KEY_CHOICE ? "\"" : "";
     char own[VALUE][VALUE];
     size_t count = 0, at = (size_t)snprintf(text, size, "%s", key->path);
-    for (size_t i = 0; count < VALUE && word(values, i, own[count]); i++)
+    while (count < VALUE && take_word(&values, own[count]))
         count += may_be(key, own[count]);
     for (size_t i = 0; i < count && at < size; i++)
         at += (size_t)snprintf(text + at, size - at, "%s%s%s%s",
@@ -318,15 +322,15 @@ static void describe_keys(const struct pim_need *need, const struct pim_configur
     const bool several = strchr(need->key, '|') != NULL;
     char key[VALUE], value[VALUE], part[PIM_NEED_TEXT] = "";
     size_t at = 0, end = 0;
-    for (size_t i = 0; at < PIM_NEED_TEXT && end < PIM_NEED_TEXT && word(need->key, i, key); i++) {
+    for (const char *keys = need->key; at < PIM_NEED_TEXT && end < PIM_NEED_TEXT && take_word(&keys, key);) {
         if (strchr("*>", need->values[0])) /* "" as well */
             (void)snprintf(part, sizeof part, "%s", key);
         else
             describe_values(key_of(configuration, key), need->values, part, sizeof part);
         value_of(configuration, key, value);
-        at += (size_t)snprintf(wanted + at, PIM_NEED_TEXT - at, "%s%s", i > 0 ? ", or " : "", part);
+        at += (size_t)snprintf(wanted + at, PIM_NEED_TEXT - at, "%s%s", at > 0 ? ", or " : "", part);
         end += (size_t)snprintf(here + end, PIM_NEED_TEXT - end, "%s%s",
-                                i > 0     ? " and "
+                                end > 0   ? " and "
                                 : several ? "which are "
                                           : "which is ",
                                 value);

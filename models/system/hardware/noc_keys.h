@@ -52,7 +52,9 @@
                            "there; with noc.output_speedup above 1. 0: no limit."),                          \
         PIM_KEY_OF_CHOICE("noc.arbiter", "round_robin",                                                      \
                           "round_robin|matrix|fixed_priority|age|workload_balance",                          \
-                          "How allocators choose among candidates; wavefront knows round_robin only."),      \
+                          "How allocators choose among candidates, also which virtual channel of an input "  \
+                          "asks where several want the same output (in turn with matrix); wavefront knows "  \
+                          "round_robin only."),                                                              \
         PIM_KEY_OF_CHOICE("noc.vc_arbiter", "same", PIM_NOC_ARBITER_NAMES,                                   \
                           "Arbiters of a separable allocator of virtual channels; same: "                    \
                           "noc.arbiter."),                                                                   \

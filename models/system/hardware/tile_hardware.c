@@ -15,8 +15,7 @@ static enum pim_status read_clocks(const struct pim_configuration *configuration
     static const char *const keys[3] = {"clock.logic_khz", "clock.network_khz", "clock.memory_khz"};
     pim_time periods[3];
     for (unsigned i = 0; i < 3; i++) {
-        /* nothing runs at a clock without a use: it is no obstacle */
-        const char *key = pim_hardware_uses(configuration, PIM_TO_REPLAY, keys[i]) ? keys[i] : keys[0];
+        const char *key = pim_hardware_clock(configuration, keys[i]);
         uint64_t hertz = (uint64_t)pim_configuration_integer(configuration, key) * 1000;
         periods[i] = PIM_TILE_TICKS_PER_SECOND / hertz;
         if (periods[i] * hertz != PIM_TILE_TICKS_PER_SECOND)

@@ -23,7 +23,6 @@ struct pim_energy pim_work_energy(const struct pim_system *system, const struct 
                                   pim_time time)
 {
     struct pim_energy energy;
-    pim_energy_of(&system->hardware.energy, actions, 1,
-                  (double)time * 1e9 / (double)system->hardware.ticks_per_second, &energy);
+    pim_energy_of(&system->hardware.energy, actions, 1, pim_system_nanoseconds(system, time), &energy);
     return energy;
 }

@@ -156,6 +156,12 @@ set_tests_properties(command.explain PROPERTIES LABELS quick TIMEOUT 300 ENVIRON
 # A key that is set and does nothing.
 pimsim_command_test(area_set_other "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set tile.crossbar_rows=64" 1 "^$"
   "^pimsim area: tile\\.crossbar_rows: describes hardware with array\\.kind \"tile\", this has \"node\": it would change nothing\n")
+pimsim_command_test(area_set_energy "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set energy.mac_pj=3" 1 "^$"
+  "^pimsim area: energy\\.mac_pj: areas do not depend on it: it would change nothing\n")
+pimsim_command_test(area_fat_tree "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set noc.topology=fat_tree" 1 "^$"
+  "noc\\.topology: areas are known of the routers of a mesh or a torus in one layer")
+pimsim_command_test(area_standard "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set dram.standard=ddr4_2400r" 1 "^$"
+  "dram\\.standard: areas are known of the controllers of a node's own banks: leave dram\\.standard out")
 pimsim_command_test(config_show_other "config show ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set pe.fold=padded" 1 "^$"
   "^pimsim config show: pe\\.fold: counts with pe\\.style \"output_stationary\", \"weight_stationary\" or \"input_stationary\" alone, which is \"vector_mac\" here: it would change nothing\n")
 pimsim_command_test(config_check_other "config check ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set levels.banks=4" 1 "^$"

@@ -4,6 +4,7 @@
 
 #include "mappers/estimate/messages.h"
 #include "models/system/system.h"
+#include "sim/integer.h"
 #include "sim/random.h"
 #include "traces/file/writer.h"
 
@@ -180,6 +181,31 @@ START_TEST(a_message_waits_for_another)
 }
 END_TEST
 
+/* One receive at a time, with sends between two of them that are over first: all messages go, no sooner than
+ * with more receives. */
+START_TEST(receives_go_on_behind_sends)
+{
+    const char *const assignment[] = {"array.width=4", "array.height=1",
+                                      "network_interface.posted_receives=1"};
+    const struct pim_estimate_message messages[] = {
+        {.from = 2, .to = 1, .bytes = 100000, .after = PIM_ESTIMATE_AT_ONCE},
+        {.from = 1, .to = 0, .bytes = 64, .after = PIM_ESTIMATE_AT_ONCE},
+        {.from = 1, .to = 3, .bytes = 64, .after = PIM_ESTIMATE_AT_ONCE},
+        {.from = 0, .to = 1, .bytes = 50000, .after = PIM_ESTIMATE_AT_ONCE}};
+    const uint64_t start[4] = {0};
+    uint64_t ends[2][4];
+    for (size_t i = 0; i < 2; i++) {
+        struct machine machine;
+        machine_read(&machine, "nicepim-4x4", assignment, i == 0 ? 2 : 3);
+        ck_assert(pim_estimate_messages(&machine.estimate, messages, 4, NULL, start, ends[i]));
+    }
+    const uint64_t last = pim_larger(ends[0][0], ends[0][1]);
+    ck_assert_uint_gt(ends[1][1], last);
+    ck_assert_uint_gt(ends[1][0], ends[1][2]); /* the last message begins when the first is there */
+    ck_assert_uint_gt(ends[1][0], 10 * ends[1][3]);
+}
+END_TEST
+
 /* An access takes what a load takes, with the row that was left open; without it where all is begun anew. */
 START_TEST(an_access_is_a_load)
 {
@@ -212,6 +238,27 @@ START_TEST(an_access_is_a_load)
 }
 END_TEST
 
+/* Where cycles of the memory are longer, an access waits for the next one, and takes as long from there. */
+START_TEST(an_access_waits_for_the_memory)
+{
+    struct machine machine;
+    const char *const assignment[] = {"clock.memory_khz=160000", "dram.refresh=false"};
+    machine_read(&machine, "nicepim-4x4", assignment, 2);
+    ck_assert_uint_eq(machine.estimate.logic_khz, 400000); /* 2.5 cycles of the logic are one of the memory */
+    struct pim_pace *pace = pim_pace_create(&machine.estimate);
+    ck_assert_ptr_nonnull(pace);
+    uint64_t taken, there, at_once;
+    pim_pace_access(pace, 0, 0, 64, false, &taken, &at_once);
+    const uint64_t cycles = at_once * 2 / 5; /* of the memory */
+    for (uint64_t cycle = 0; cycle < 25; cycle++) {
+        pim_pace_restart(pace);
+        pim_pace_access(pace, cycle, 0, 64, false, &taken, &there);
+        ck_assert_uint_eq(there, ((cycle * 2 + 4) / 5 + cycles) * 5 / 2 + ((cycle * 2 + 4) / 5 + cycles) % 2);
+    }
+    pim_pace_destroy(pace);
+}
+END_TEST
+
 Suite *estimate_pace_suite(void)
 {
     Suite *suite = suite_create("pace");
@@ -219,7 +266,9 @@ Suite *estimate_pace_suite(void)
     printf("estimate pace: seed 0x%" PRIx64 "\n", seed);
     tcase_add_loop_test(cases, programs_take_the_cycles_of_the_node, 0, SETTINGS);
     tcase_add_test(cases, a_message_waits_for_another);
+    tcase_add_test(cases, receives_go_on_behind_sends);
     tcase_add_test(cases, an_access_is_a_load);
+    tcase_add_test(cases, an_access_waits_for_the_memory);
     suite_add_tcase(suite, cases);
     return suite;
 }

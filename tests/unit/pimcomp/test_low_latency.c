@@ -4,6 +4,7 @@
  * memory.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "mappers/pimcomp/latency/latency.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/schedule/schedule.h"
@@ -307,6 +308,100 @@ START_TEST(no_pixel_goes_twice)
 }
 END_TEST
 
+/* Against its rules, written down again without a sort or a chain. */
+enum { ORDERS = 400, CORES = 6, MESSAGES = 40 };
+
+struct message {
+    uint32_t source, receiver;
+    bool sent;
+};
+
+/* Of the cores that have not had their turn in this round and have something to send: the one with the most
+ * messages left to send and to receive, the lower of two. CORES: none. */
+static uint32_t next_source(const struct message *messages, uint32_t count, const uint32_t left[CORES],
+                            const bool had[CORES])
+{
+    uint32_t best = CORES;
+    for (uint32_t core = 0; core < CORES; core++) {
+        bool sends = false;
+        for (uint32_t i = 0; i < count; i++)
+            sends = sends || (!messages[i].sent && messages[i].source == core);
+        if (sends && !had[core] && (best == CORES || left[core] > left[best]))
+            best = core;
+    }
+    return best;
+}
+
+/* Rounds until all are sent: `order` has the numbers of the messages. Who goes first in a round is fixed at
+ * its beginning. */
+static void list_schedule(struct message *messages, uint32_t count, bool in_order, uint32_t order[MESSAGES])
+{
+    for (uint32_t sent = 0; sent < count;) {
+        uint32_t left[CORES] = {0};
+        bool sends[CORES] = {false}, receives[CORES] = {false}, had[CORES] = {false};
+        for (uint32_t i = 0; i < count; i++)
+            if (!messages[i].sent) {
+                left[messages[i].source]++;
+                left[messages[i].receiver]++;
+            }
+        for (uint32_t source; (source = next_source(messages, count, left, had)) < CORES;) {
+            had[source] = true;
+            for (uint32_t i = 0; i < count; i++) {
+                struct message *message = &messages[i];
+                const bool free = !sends[source] && !receives[message->receiver] &&
+                                  !(in_order && (receives[source] || sends[message->receiver]));
+                if (message->sent || message->source != source || !free)
+                    continue;
+                message->sent = sends[source] = receives[message->receiver] = true;
+                order[sent++] = i;
+                break;
+            }
+        }
+    }
+}
+
+static void put(struct pim_core_stage *stage, uint32_t core, uint32_t number)
+{
+    stage->staged[stage->count++] =
+        (struct pim_core_staged){.core = core, .instruction = {.u = {.network = {.tag = number}}}};
+}
+
+START_TEST(messages_go_by_the_rules)
+{
+    struct pim_random random;
+    struct pim_arena arena;
+    pim_random_initialize(&random, UINT64_C(0x6f72646572) + (uint64_t)_i);
+    pim_arena_initialize(&arena, 4096);
+    struct pim_ll ll = {.arena = &arena, .cores = CORES, .in_order = _i % 2 == 1};
+    ck_assert(pim_ll_order_create(&ll));
+    for (int turn = 0; turn < ORDERS; turn++) {
+        struct message messages[MESSAGES];
+        struct pim_core_staged staged[2 * MESSAGES];
+        struct pim_core_stage stage = {.staged = staged};
+        uint32_t order[MESSAGES], count = 1 + (uint32_t)pim_random_below(&random, MESSAGES);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t source = (uint32_t)pim_random_below(&random, CORES),
+                           away = 1 + (uint32_t)pim_random_below(&random, CORES - 1);
+            messages[i] = (struct message){.source = source, .receiver = (source + away) % CORES};
+            put(&stage, source, i);
+            put(&stage, messages[i].receiver, i);
+        }
+        list_schedule(messages, count, ll.in_order, order);
+        pim_ll_order_messages(&ll, &stage);
+        ck_assert_int_eq(ll.status, PIM_OK);
+        ck_assert_uint_eq(stage.count, 2 * count);
+        for (uint32_t i = 0; i < count; i++) {
+            ck_assert_uint_eq(staged[2 * i].instruction.u.network.tag, order[i]);
+            ck_assert_uint_eq(staged[2 * i].core, messages[order[i]].source);
+            ck_assert_uint_eq(staged[2 * i + 1].instruction.u.network.tag, order[i]);
+            ck_assert_uint_eq(staged[2 * i + 1].core, messages[order[i]].receiver);
+        }
+    }
+    pim_ll_order_destroy(ll.order);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
 Suite *low_latency_suite(void)
 {
     Suite *suite = suite_create("low_latency");
@@ -317,6 +412,7 @@ Suite *low_latency_suite(void)
     tcase_add_test(tests, large_poolings_hold_little);
     tcase_add_test(tests, large_windows_are_refused);
     tcase_add_test(tests, no_pixel_goes_twice);
+    tcase_add_loop_test(tests, messages_go_by_the_rules, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -269,7 +269,7 @@ START_TEST(clocked_and_static_power_of_cores)
     json_t *json = results("--set energy.clocked_mw_per_core=5");
     double period = real(json, "time_ns") / (double)integer(json, "cycles");
     json_int_t works = 0;
-    double units = 0, phases = 0;
+    double units = 0, phases = 0, of_units = 0;
     for (size_t i = 0; i < 2; i++) {
         const json_t *unit = json_array_get(at(json, "units"), i), *by = at(unit, "cycles_by");
         works +=
@@ -283,6 +283,13 @@ START_TEST(clocked_and_static_power_of_cores)
     ck_assert_double_eq_tol(units, real(json, "energy_pj.clocked"), 1e-6);
     ck_assert_double_eq_tol(phases, real(json, "energy_pj.clocked"), 1e-6);
     ck_assert_double_eq_tol(real(json, "energy_pj.static"), 3.0 * 2 * real(json, "time_ns"), 1e-6);
+    json_decref(json);
+    /* A cycle is no whole number of picoseconds: units still add up to the run. */
+    json = results("--set clock.logic_khz=1280000");
+    for (size_t i = 0; i < 2; i++)
+        of_units += real(json_array_get(at(json, "units"), i), "energy_pj.static");
+    ck_assert_double_ne(1e3 * real(json, "time_ns"), 781.25 * (double)integer(json, "cycles"));
+    ck_assert_double_eq_tol(real(json, "energy_pj.static"), of_units, 1e-14 * of_units);
     json_decref(json);
     json = results("--set chips.width=2 --set chips.link_bytes_per_cycle=8");
     ck_assert_double_eq_tol(real(json, "energy_pj.static"), (3.0 + 7.0) * 2 * real(json, "time_ns"), 1e-6);

@@ -8,6 +8,7 @@
 #include "models/system/schema.h"
 #include "models/system/used.h"
 #include "sim/output/json.h"
+#include "tests/unit/system/key_values.h"
 #include "tests/unit/system/keys.h"
 #include "tests/unit/test_main.h"
 #include "traces/text/text.h"
@@ -20,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VALUES = 24, VALUE = 96, MESSAGE = 2048, NAMES = 16384 };
+enum { VALUES = KEY_VALUES, VALUE = KEY_VALUE, MESSAGE = 2048, NAMES = 16384 };
 
 static char path[256], file_path[256 + 4];
 
@@ -75,76 +76,6 @@ static struct outcome replay(const struct key_machine *machine, const char *set)
         sets[count++] = set;
     struct pimsim_options options = {.size = sizeof options, .overrides = sets, .override_count = count};
     return replay_with(&options);
-}
-
-static void add(char values[VALUES][VALUE], size_t *count, const struct pim_key *key, const char *value)
-{
-    ck_assert_uint_lt(*count, VALUES);
-    int length = snprintf(values[(*count)++], VALUE, "%s=%s", key->path, value);
-    ck_assert_int_lt(length, VALUE);
-}
-
-/* The default; of a key without one that of its twin in ns; where it is 0 something to begin with. */
-static double base_of(const struct pim_key *key)
-{
-    char twin[VALUE];
-    double base = key->fallback ? strtod(key->fallback, NULL) : key->minimum;
-    (void)snprintf(twin, sizeof twin, "%s_ns", key->path);
-    for (size_t i = 0; i < pim_hardware_schema.count; i++)
-        if (strcmp(pim_hardware_schema.keys[i].path, twin) == 0)
-            base = strtod(pim_hardware_schema.keys[i].fallback, NULL);
-    return base > 0 || key->type == PIM_KEY_INTEGER ? base : 1000;
-}
-
-/* Numbers around the default, below and above. */
-static void add_numbers(char values[VALUES][VALUE], size_t *count, const struct pim_key *key)
-{
-    const bool whole = key->type == PIM_KEY_INTEGER;
-    const double base = base_of(key);
-    const double tries[] = {2 * base, base / 2, key->minimum, base + 1, 16 * base, 3};
-    char value[VALUE];
-    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
-        if (tries[i] < key->minimum || tries[i] > key->maximum)
-            continue;
-        (void)snprintf(value, sizeof value, whole ? "%.0f" : "%.6g", tries[i]);
-        add(values, count, key, value);
-    }
-}
-
-/* Texts, of which each key wants its own. */
-static const struct {
-    const char *key, *value;
-} texts[] = {
-    {"name", "other"},
-    {"core.vector_functions", "relu"},
-    {"dram.standard", "ddr3_1600k"},
-    {"dram.standard_values", "dram = { tcl = 30; };"},
-    {"global_memory.standard", "ddr3_1600k"},
-    {"global_memory.standard_values", "dram = { tcl = 30; };"},
-    {"levels.memory", "fast_overlapim"},
-    {"levels.memory_values", "dram = { tras = 40; };"},
-};
-
-static size_t values_of(const struct pim_key *key, char values[VALUES][VALUE])
-{
-    size_t count = 0;
-    char value[VALUE];
-    if (key->type == PIM_KEY_INTEGER || key->type == PIM_KEY_REAL)
-        add_numbers(values, &count, key);
-    for (unsigned i = 0; key->type == PIM_KEY_BOOLEAN && i < 2; i++)
-        add(values, &count, key, i == 0 ? "false" : "true");
-    for (unsigned i = 0; key->type == PIM_KEY_CHOICE && pim_key_choice(key, i, value, sizeof value); i++)
-        add(values, &count, key, value);
-    if (key->type == PIM_KEY_INTEGER_LIST) {
-        add(values, &count, key, "[2, 2]");
-        add(values, &count, key, "[15, 1]");
-    }
-    for (size_t i = 0; key->type == PIM_KEY_TEXT && i < sizeof texts / sizeof texts[0]; i++)
-        if (strcmp(texts[i].key, key->path) == 0)
-            add(values, &count, key, texts[i].value);
-    if (count == 0)
-        add(values, &count, key, "no-such-file");
-    return count;
 }
 
 /* What is taken and shows nothing, or is refused for all values but one, in machines whose names begin so. */
@@ -228,24 +159,39 @@ static const struct {
     {"tile.detour_slack", "tiles, detours", "tile.detour allows as much"},
 };
 
-/* A key, or those below "group." and "group.part_". */
-static bool is_of(const char *key, const char *row)
+/* What no value of is taken in a file of a machine that has no use for it. */
+static const struct {
+    const char *key, *machines, *reason;
+} never[] = {
+    {"noc.network_file", "", "names a file"},
+    {"noc.links", "", "names a file"},
+    {"noc.express_links", "", "names a file"},
+    {"noc.class_first", "", "goes with noc.classes"},
+    {"noc.classes", "nodes, cut through", "ideal and analytic refuse it"},
+    {"dram.standard", "", "of nodes alone"},
+    {"dram.standard_values", "", "goes with dram.standard"},
+    {"global_memory.standard_values", "", "goes with global_memory.standard"},
+};
+
+static bool is_never_taken(const char *key, const char *machine)
 {
-    const size_t length = strlen(row);
-    const bool group = row[length - 1] == '.' || row[length - 1] == '_';
-    return group ? strncmp(key, row, length) == 0 : strcmp(key, row) == 0;
+    bool found = false;
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
+        found = found || (key_is_of(key, never[i].key) &&
+                          strncmp(machine, never[i].machines, strlen(never[i].machines)) == 0);
+    return found;
 }
 
 static bool is_silent(const char *key, const char *machine)
 {
     bool found = false;
     for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++)
-        found = found || (is_of(key, silent[i].key) &&
+        found = found || (key_is_of(key, silent[i].key) &&
                           strncmp(machine, silent[i].machines, strlen(silent[i].machines)) == 0);
     return found;
 }
 
-enum verdict { REFUSED, WRONGLY_REFUSED, CHANGES, LIMITED, NOTHING };
+enum verdict { REFUSED, WRONGLY_REFUSED, NEVER_TAKEN, CHANGES, LIMITED, NOTHING };
 
 /* What the machine is configured as, with one more value that need not do anything: as in a file. */
 static struct pim_configuration *configuration_of(const struct key_machine *machine, const char *set,
@@ -336,7 +282,7 @@ enum { IN_FILES = 2 };
 static enum verdict check_refused(const struct key_machine *machine, const struct outcome *base,
                                   const struct pim_key *key, char values[VALUES][VALUE], size_t count)
 {
-    const bool clock = is_of(key->path, "clock.");
+    const bool clock = key_is_of(key->path, "clock.");
     char group[VALUE];
     (void)snprintf(group, sizeof group, "%.*s", (int)strcspn(key->path, "."), key->path);
     enum verdict verdict = REFUSED;
@@ -349,7 +295,8 @@ static enum verdict check_refused(const struct key_machine *machine, const struc
         same += outcome.results ? 1 : 0;
         free(outcome.results);
     }
-    return verdict;
+    return verdict == REFUSED && same == 0 && !is_never_taken(key->path, machine->name) ? NEVER_TAKEN
+                                                                                        : verdict;
 }
 
 /* Every value of the key, until one shows that it counts. */
@@ -357,7 +304,7 @@ static enum verdict try_key(const struct key_machine *machine, const struct pim_
                             const struct outcome *base, const struct pim_key *key)
 {
     char values[VALUES][VALUE];
-    const size_t count = values_of(key, values);
+    const size_t count = key_values_of(key, values);
     bool other;
     if (is_refused(configuration, values[0], &other)) /* other units: once for each kind of units */
         return other && machine->sets[0] ? REFUSED : check_refused(machine, base, key, values, count);
@@ -404,6 +351,7 @@ START_TEST(walk)
 {
     static const char *const wrong[] = {[WRONGLY_REFUSED] =
                                             "refused by name, and in a file it is not the same",
+                                        [NEVER_TAKEN] = "refused by name, and in a file with every value",
                                         [LIMITED] = "refused, but not by name",
                                         [NOTHING] = "taken, and nothing changes"};
     const struct key_machine *machine = &key_machines[PIM_CASE(_i)];

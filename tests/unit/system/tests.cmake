@@ -19,7 +19,7 @@ pimsim_test(test_results_page
 
 # Every key of the hardware on every family of units: refused by name, or it changes something.
 pimsim_test(test_keys
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_keys.c ${CMAKE_CURRENT_LIST_DIR}/keys.c
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_keys.c ${CMAKE_CURRENT_LIST_DIR}/keys.c ${CMAKE_CURRENT_LIST_DIR}/key_values.c
   LINK pimsim_system pimsim_traces pimsim_sim PkgConfig::JANSSON
   LABEL long
   SUITES keys)

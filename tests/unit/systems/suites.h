@@ -5,5 +5,6 @@
 
 Suite *list_suite(void);
 Suite *terms_suite(void);
+Suite *area_keys_suite(void);
 
 #endif

@@ -115,4 +115,5 @@ void pimsim_suites(SRunner *runner)
 {
     srunner_add_suite(runner, list_suite());
     srunner_add_suite(runner, terms_suite());
+    srunner_add_suite(runner, area_keys_suite());
 }

@@ -100,8 +100,7 @@ static enum pim_status write_tiles(FILE *file, const struct request *request,
                         request->bits > 0 ? "--bits" : "--budget");
     if (request->format != FORMAT_TEXT)
         return area_tiles_write_json(file, configuration, error);
-    area_tiles_write_text(file, configuration);
-    return PIM_OK;
+    return area_tiles_write_text(file, configuration, error);
 }
 
 static enum pim_status write_nodes(FILE *file, const struct request *request,

@@ -11,11 +11,13 @@
     X(output, "output_buffer_mm2", "output buffers")                                                         \
     X(routers, "routers_mm2", "routers")
 
-void area_tiles_write_text(FILE *file, const struct pim_configuration *configuration)
+enum pim_status area_tiles_write_text(FILE *file, const struct pim_configuration *configuration,
+                                      struct pim_error *error)
 {
     struct pim_area_tile_system system;
     struct pim_area_tiles areas[PIM_AREA_READINGS];
-    pim_area_read_tiles(configuration, &system, areas);
+    if (pim_area_read_tiles(configuration, &system, areas, error) != PIM_OK)
+        return error->status;
     fprintf(file,
             "tiles                %" PRIu32 ", each with a router of %" PRIu32 " ports, %" PRIu32
             " x %" PRIu32 " flits of %" PRIu32 " bits a port\n\nmm2 at 28 nm        ",
@@ -32,6 +34,7 @@ void area_tiles_write_text(FILE *file, const struct pim_configuration *configura
     fprintf(file, "\n\nrouters of ISAAC     %.3f mm2 at 32 nm: %g mm2 for %d tiles, as published\n",
             areas[PIM_AREA_MID].isaac_routers, PIM_AREA_ISAAC_ROUTER, PIM_AREA_ISAAC_TILES);
     fprintf(file, "crossbars            no figure: their converters are not published with the system\n");
+    return PIM_OK;
 }
 
 enum pim_status area_tiles_write_json(FILE *file, const struct pim_configuration *configuration,
@@ -39,10 +42,11 @@ enum pim_status area_tiles_write_json(FILE *file, const struct pim_configuration
 {
     struct pim_area_tile_system system;
     struct pim_area_tiles areas[PIM_AREA_READINGS];
+    if (pim_area_read_tiles(configuration, &system, areas, error) != PIM_OK)
+        return error->status;
     struct pim_json *json = pim_json_create();
     if (!json)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the result");
-    pim_area_read_tiles(configuration, &system, areas);
     pim_json_put_count(json, "tiles", system.tiles);
     pim_json_put_count(json, "router_ports", system.router_ports);
     pim_json_put_count(json, "technology_nm", 28);

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-void area_tiles_write_text(FILE *file, const struct pim_configuration *configuration);
+enum pim_status area_tiles_write_text(FILE *file, const struct pim_configuration *configuration,
+                                      struct pim_error *error);
 enum pim_status area_tiles_write_json(FILE *file, const struct pim_configuration *configuration,
                                       struct pim_error *error);
 

@@ -17,8 +17,9 @@ static void fill_core_limits(const struct pim_configuration *configuration, stru
     limits->local_bytes = (uint64_t)pim_configuration_integer(configuration, "core.local_memory_bytes");
     limits->global_bytes = (uint64_t)pim_configuration_integer(configuration, "global_memory.bytes");
     limits->window = pim_configuration_count(configuration, "core.window");
-    limits->in_order =
-        pim_configuration_choice(configuration, "core.issue") == 0; /* "in_order|out_of_order" */
+    /* "in_order|out_of_order"; cores with the timing of PIMSIM-NN do not look at it */
+    limits->in_order = pim_hardware_uses(configuration, PIM_TO_REPLAY, "core.issue") &&
+                       pim_configuration_choice(configuration, "core.issue") == 0;
 }
 
 /* What the checker needs to know of the hardware. */

@@ -183,8 +183,8 @@ static void print_line(FILE *file, const struct line *line, bool equations)
         fprintf(file, " %12s %8s", "-", "-");
     fprintf(file, " | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f | %10.0f %10.0f %10.0f %10.0f %10.0f\n",
             line->share[PIM_SHARE_MATRIX], line->share[PIM_SHARE_VECTOR], line->share[PIM_SHARE_MEMORY],
-            line->share[PIM_SHARE_NETWORK], line->share[PIM_SHARE_WAITING], -line->overlap, line->contention,
-            line->rows + line->turnaround, line->refresh, line->buffer, line->peer);
+            line->share[PIM_SHARE_NETWORK], line->share[PIM_SHARE_WAITING], 0 - line->overlap,
+            line->contention, line->rows + line->turnaround, line->refresh, line->buffer, line->peer);
 }
 
 static int by_difference(const void *a, const void *b)
@@ -307,7 +307,7 @@ static void put_line(struct pim_json *json, const char *key, const struct line *
     pim_json_begin_object(json, "simulated_by");
     for (unsigned share = 0; share < PIM_SHARES; share++)
         pim_json_put_real(json, pim_share_name(share), line->share[share]);
-    pim_json_put_real(json, "overlap", -line->overlap);
+    pim_json_put_real(json, "overlap", 0 - line->overlap);
     pim_json_end(json);
     pim_json_begin_object(json, "lost");
 #define X(member, text) pim_json_put_real(json, text, line->member);
@@ -347,7 +347,7 @@ static void write_csv_line(FILE *file, const struct line *line)
         fprintf(file, "%s,,%.17g,", line->name, line->simulated);
     for (unsigned share = 0; share < PIM_SHARES; share++)
         fprintf(file, ",%.17g", line->share[share]);
-    fprintf(file, ",%.17g", -line->overlap);
+    fprintf(file, ",%.17g", 0 - line->overlap);
 #define X(member, text) fprintf(file, ",%.17g", line->member);
     LOSSES(X)
 #undef X

@@ -111,7 +111,9 @@ function validateArticle(entry) {
             element("p", {class: "warning"}, `The mapper\u2019s estimates are of the hardware of the trace and are not held against this run (${result.estimate_differs}). ` +
                 "pimsim validate --network FILE, with the options that the mapper had in --mapper WORDS, maps the network anew for this hardware."),
             stepChart(steps.map((step) => ({...step, estimate: 0})), whole).node]};
-    return {lead: `Estimates of the mapper against ${cycles(whole)} simulated: ${signedPercent(result.total.error_percent)}.`, body: [
+    const against = typeof result.total.error_percent === "number" ? `Estimates of the mapper against ${cycles(whole)} simulated: ${signedPercent(result.total.error_percent)}.`
+        : `${cycles(whole)} simulated; the trace has no estimate of them all.`;
+    return {lead: against, body: [
         phases.length > 1 ? element("div", {class: "pair"}, estimateChart(phases, "phases").node, worstTable(phases, "phases")) : null,
         stepChart(steps, whole).node,
         phases.length > 1 ? phaseChart(phases, whole).node : null,
