@@ -125,6 +125,11 @@ pimsim_command_test(map_conflict_learned "map conflict --network recorded:cifar-
   "^pimsim map conflict: --fitness gcn is learned: it needs --weights FILE, or --train FILE\n")
 pimsim_command_test(map_conflict_judge "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --weights ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/conflict_weights/one_edge.json --judge" 1 "^$"
   "one_edge\\.json: the weights are of the graph 0123456789abcdef of one .2 nodes, 1 edges.*train anew with --train\n")
+# What the estimate is made of cannot run on the buffers: a mapping without one, and why.
+pimsim_command_test(map_conflict_unestimated "map conflict --network recorded:imagenet-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole" 0
+  "\nestimate             not known: node [0-9]+ step 0 needs [^\n]*: it starves\n" "^$")
+pimsim_command_test(map_conflict_unestimated_json "map conflict --network recorded:imagenet-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole --format json" 0
+  "\"estimate_ns\": null" "^$")
 pimsim_command_test(map_conflict_refine "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --finalists 0 --refine 9" 2 "^$"
   "^pimsim map conflict: --refine begins at finalists, and --finalists 0 leaves none\n")
 pimsim_command_test(dram_two_outputs "dram --pattern sequential --log - --commands -" 2 "^$"

@@ -94,7 +94,10 @@ static void info_text(const struct pim_trace *trace)
     printf("mapping        %s\n", description->mapping);
     printf("units          %" PRIu32 " on an array of %" PRIu32 " x %" PRIu32 "\n", description->units,
            description->width, description->height);
-    printf("phases         %" PRIu32 ", %" PRIu64 " cycles estimated\n", pim_trace_phases(trace), cycles);
+    if (cycles > 0)
+        printf("phases         %" PRIu32 ", %" PRIu64 " cycles estimated\n", pim_trace_phases(trace), cycles);
+    else
+        printf("phases         %" PRIu32 ", without an estimate\n", pim_trace_phases(trace));
     printf("network MACs   %" PRIu64 " (%" PRIu64 " more by padding)\n", description->macs,
            description->padding_macs);
     printf("weight bytes   %" PRIu64 "\n", description->weight_bytes);
