@@ -3,6 +3,7 @@
 #include "models/system/schema.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,4 +84,32 @@ bool key_is_of(const char *key, const char *row)
     const size_t length = strlen(row);
     const bool group = row[length - 1] == '.' || row[length - 1] == '_';
     return group ? strncmp(key, row, length) == 0 : strcmp(key, row) == 0;
+}
+
+bool key_results_are_same(const char *results, const char *others)
+{
+    static const char none[] = "null", zero[] = "0.0";
+    while (*results && *others) {
+        const size_t empty = strncmp(results, none, 4) == 0 ? 4 : strncmp(results, zero, 3) == 0 ? 3 : 0;
+        const size_t other = strncmp(others, none, 4) == 0 ? 4 : strncmp(others, zero, 3) == 0 ? 3 : 0;
+        if ((empty == 0) != (other == 0) || (empty == 0 && *results != *others))
+            return false;
+        results += empty > 0 ? empty : 1;
+        others += other > 0 ? other : 1;
+    }
+    return *results == *others;
+}
+
+bool key_results_are_near(const char *results, const char *others)
+{
+    while (*results && *others) {
+        char *end, *other_end;
+        const double value = strtod(results, &end), other = strtod(others, &other_end);
+        if ((end == results) != (other_end == others) || (end == results && *results != *others) ||
+            fabs(value - other) > fmax(1, 1e-9 * fabs(value)))
+            return false;
+        results = end == results ? results + 1 : end;
+        others = other_end == others ? others + 1 : other_end;
+    }
+    return *results == *others;
 }

@@ -14,7 +14,6 @@
 #include "traces/text/text.h"
 
 #include <check.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,7 +166,7 @@ static const struct {
     {"noc.links", "", "names a file"},
     {"noc.express_links", "", "names a file"},
     {"noc.class_first", "", "goes with noc.classes"},
-    {"noc.classes", "nodes, cut through", "ideal and analytic refuse it"},
+    {"noc.classes", "nodes", "ideal and analytic refuse it"},
     {"dram.standard", "", "of nodes alone"},
     {"dram.standard_values", "", "goes with dram.standard"},
     {"global_memory.standard_values", "", "goes with global_memory.standard"},
@@ -242,36 +241,6 @@ static bool is_refused(const struct pim_configuration *configuration, const char
     return status != PIM_OK;
 }
 
-/* Whether two results say the same: an energy of a part that there is not is 0, or not modelled. */
-static bool are_same(const char *results, const char *others)
-{
-    static const char none[] = "null", zero[] = "0.0";
-    while (*results && *others) {
-        const size_t empty = strncmp(results, none, 4) == 0 ? 4 : strncmp(results, zero, 3) == 0 ? 3 : 0;
-        const size_t other = strncmp(others, none, 4) == 0 ? 4 : strncmp(others, zero, 3) == 0 ? 3 : 0;
-        if ((empty == 0) != (other == 0) || (empty == 0 && *results != *others))
-            return false;
-        results += empty > 0 ? empty : 1;
-        others += other > 0 ? other : 1;
-    }
-    return *results == *others;
-}
-
-/* The same but for the last digit: means of ticks are rounded by the common tick, which every clock is in. */
-static bool are_near(const char *results, const char *others)
-{
-    while (*results && *others) {
-        char *end, *other_end;
-        const double value = strtod(results, &end), other = strtod(others, &other_end);
-        if ((end == results) != (other_end == others) || (end == results && *results != *others) ||
-            fabs(value - other) > fmax(1, 1e-9 * fabs(value)))
-            return false;
-        results = end == results ? results + 1 : end;
-        others = other_end == others ? others + 1 : other_end;
-    }
-    return *results == *others;
-}
-
 enum { IN_FILES = 2 };
 
 /*
@@ -289,8 +258,9 @@ static enum verdict check_refused(const struct key_machine *machine, const struc
     size_t same = 0;
     for (size_t i = 0; i < count && verdict == REFUSED && (clock || same < IN_FILES); i++) {
         struct outcome outcome = replay_file(machine, values[i]);
-        if (outcome.results ? !(clock ? are_near : are_same)(outcome.results, base->results)
-                            : clock || !strstr(outcome.message, group))
+        if (outcome.results
+                ? !(clock ? key_results_are_near : key_results_are_same)(outcome.results, base->results)
+                : clock || !strstr(outcome.message, group))
             verdict = WRONGLY_REFUSED;
         same += outcome.results ? 1 : 0;
         free(outcome.results);

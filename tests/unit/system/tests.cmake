@@ -23,3 +23,10 @@ pimsim_test(test_keys
   LINK pimsim_system pimsim_traces pimsim_sim PkgConfig::JANSSON
   LABEL long
   SUITES keys)
+
+# The same of networks that are mapped.
+pimsim_test(test_map_keys
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_map_keys.c ${CMAKE_CURRENT_LIST_DIR}/key_values.c
+  LINK pimsim_map pimsim_system pimsim_traces pimsim_sim PkgConfig::JANSSON
+  LABEL long
+  SUITES map_keys)
