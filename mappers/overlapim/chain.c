@@ -1,4 +1,5 @@
 #include "mappers/overlapim/chain.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,14 +24,20 @@ uint32_t pim_chain_places(const struct pim_search_inputs *inputs)
     return inputs->machine->stacks * inputs->machine->channels / inputs->channels;
 }
 
+uint32_t pim_chain_unit(const struct pim_search_inputs *inputs, uint32_t layer)
+{
+    return layer % pim_chain_places(inputs) * inputs->channels;
+}
+
 /* From a producer to a layer with mapping `own`. */
 static struct pim_handover hand_over(const struct pim_search_inputs *inputs,
                                      const struct pim_layer_mapping *mappings, uint32_t index,
                                      const struct pim_layer_mapping *own, uint32_t link)
 {
     const struct pim_mapped_layer *mapped = &inputs->layers->layer[index];
-    return pim_hand_over(inputs->machine, &mappings[mapped->link[link].producer].cost, &own->cost,
-                         own->strides.steps);
+    const uint32_t producer = mapped->link[link].producer;
+    const struct pim_way way = {pim_chain_unit(inputs, producer), pim_chain_unit(inputs, index)};
+    return pim_hand_over(inputs->machine, &mappings[producer].cost, &own->cost, own->strides.steps, way);
 }
 
 uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index)
@@ -51,6 +58,7 @@ enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
     layer->link = calloc(mapped->links + 1, sizeof *layer->link);
     if (!layer->link)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the links of %s", layer->name);
+    uint64_t bus = 0; /* between stacks, behind the first message of the main producer */
     layer->latency = own->cost.total;
     for (uint32_t j = 0; j < mapped->links; j++) {
         layer->link[j] = mapped->link[j];
@@ -58,7 +66,9 @@ enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
         /* what the other producers send is there, and written, while the layer waits for the latest */
         layer->link[j].transfer = j == mapped->main ? handover.ready : handover.message;
         layer->latency += j == mapped->main ? handover.writing : 0;
+        bus += handover.all_bus - (j == mapped->main ? handover.bus : 0);
     }
+    layer->latency = pim_larger(layer->latency, pim_divide_up(bus, own->strides.steps));
     layer->links = mapped->links;
     if (pim_chain_links(inputs, index) > layer->links) /* its channels are free when that layer has ended */
         layer->link[layer->links++] =

@@ -23,6 +23,9 @@ struct pim_chain {
 /* Layers that have channels of their own at the same time; those behind take them over in turn. */
 uint32_t pim_chain_places(const struct pim_search_inputs *inputs);
 
+/* The first of a layer's channels, counted over all stacks. */
+uint32_t pim_chain_unit(const struct pim_search_inputs *inputs, uint32_t layer);
+
 /* Producers of a layer, and the layer that had its channels before, if there is one. */
 uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index);
 

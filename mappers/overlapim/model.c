@@ -150,16 +150,27 @@ static void sum(const struct pim_machine *machine, struct pim_step_cost *cost)
     cost->total = cost->total > 0 ? cost->total : 1;
 }
 
-/* The outputs of a layer in so many messages: reading one, or the bus between stacks. */
+/* The outputs of a layer in so many messages: reading one, or what it takes of the bus between stacks. */
 static uint64_t message_cycles(const struct pim_machine *machine, const struct pim_step_cost *cost,
-                               uint64_t messages)
+                               uint64_t messages, uint64_t bus)
 {
-    uint64_t rows = pim_divide_up(cost->sent, messages);
-    uint64_t bytes = rows * pim_divide_up(machine->columns, 8) * cost->banks * cost->channels;
-    uint64_t read = pim_machine_rows(machine, rows, cost->banks),
-             bus = pim_divide_up(bytes, machine->bus_bytes);
+    uint64_t read = pim_machine_rows(machine, pim_divide_up(cost->sent, messages), cost->banks);
     uint64_t cycles = read > bus ? read : bus;
     return cycles + pim_machine_refresh(machine, cycles);
+}
+
+/* Of such a message, the bus between stacks: each channel of the producer sends the same to each of the
+ * consumer, and what stays in a stack does not take the bus. */
+static uint64_t bus_cycles(const struct pim_machine *machine, const struct pim_step_cost *producer,
+                           const struct pim_step_cost *consumer, uint64_t messages, struct pim_way way)
+{
+    uint64_t rows = pim_divide_up(pim_divide_up(producer->sent, messages), consumer->channels), pairs = 0;
+    for (uint64_t from = way.from; from < way.from + producer->channels; from++) {
+        for (uint64_t to = way.to; to < way.to + consumer->channels; to++)
+            pairs += from / machine->channels != to / machine->channels;
+    }
+    return pim_divide_up(pairs * rows * pim_divide_up(machine->columns, 8) * producer->banks,
+                         machine->bus_bytes);
 }
 
 bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_layer *layer,
@@ -203,18 +214,21 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
     cost->banks = banks;
     cost->stores = stores;
     cost->sent = word * use.outputs * stores;
-    cost->transfer = message_cycles(machine, cost, stores);
+    cost->transfer = message_cycles(machine, cost, stores, 0);
     sum(machine, cost);
     return cost->rows <= machine->rows;
 }
 
 struct pim_handover pim_hand_over(const struct pim_machine *machine, const struct pim_step_cost *producer,
-                                  const struct pim_step_cost *consumer, uint64_t consumer_steps)
+                                  const struct pim_step_cost *consumer, uint64_t consumer_steps,
+                                  struct pim_way way)
 {
     uint64_t messages = producer->stores < consumer_steps ? producer->stores : consumer_steps;
+    uint64_t bus = bus_cycles(machine, producer, consumer, messages, way);
     uint64_t written = pim_divide_up(producer->sent * producer->channels, consumer->channels);
     uint64_t cycles = pim_machine_rows(machine, written, producer->banks);
-    struct pim_handover handover = {.message = message_cycles(machine, producer, messages)};
+    struct pim_handover handover = {
+        .message = message_cycles(machine, producer, messages, bus), .bus = bus, .all_bus = bus * messages};
     handover.writing = pim_divide_up(cycles + pim_machine_refresh(machine, cycles), consumer_steps);
     handover.ready = handover.message > handover.writing ? handover.message - handover.writing : 0;
     return handover;

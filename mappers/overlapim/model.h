@@ -83,10 +83,18 @@ struct pim_handover {
     uint64_t message; /* from the end of the producer's step until it is there */
     uint64_t writing; /* of all messages, what takes the consumer's banks, an average step */
     uint64_t ready;   /* from the end of the producer's step until a step with its writing may begin */
+    uint64_t bus;     /* of the message, what takes the bus between stacks */
+    uint64_t all_bus; /* of all messages */
+};
+
+/* The first channel of the producer, counted over all stacks, and that of the consumer. */
+struct pim_way {
+    uint32_t from, to;
 };
 
 struct pim_handover pim_hand_over(const struct pim_machine *machine, const struct pim_step_cost *producer,
-                                  const struct pim_step_cost *consumer, uint64_t consumer_steps);
+                                  const struct pim_step_cost *consumer, uint64_t consumer_steps,
+                                  struct pim_way way);
 
 /* No mapping of the layer on so many channels takes less: all columns of all banks multiply all the time. */
 uint64_t pim_layer_bound(const struct pim_machine *machine, const struct pim_mapped_layer *layer,

@@ -59,7 +59,7 @@ bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan)
 
 uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel)
 {
-    return layer % pim_chain_places(&plan->search) * plan->search.channels + channel;
+    return pim_chain_unit(&plan->search, layer) + channel;
 }
 
 static enum pim_status make_spaces(struct pim_overlapim_plan *plan,

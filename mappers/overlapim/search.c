@@ -1,6 +1,8 @@
 #include "mappers/overlapim/search.h"
 
 #include "mappers/overlapim/ahead.h"
+#include "mappers/overlapim/chain.h"
+#include "sim/integer.h"
 #include "sim/names.h"
 
 #include <inttypes.h>
@@ -87,9 +89,12 @@ static enum pim_status score_pair(const struct pim_search_inputs *inputs, uint32
     fill_layer(to, second, &layers[1]);
     link.producer = 0;
     const struct pim_handover handover =
-        pim_hand_over(inputs->machine, &first->cost, &second->cost, second->strides.steps);
+        pim_hand_over(inputs->machine, &first->cost, &second->cost, second->strides.steps,
+                      (struct pim_way){pim_chain_unit(inputs, producer), pim_chain_unit(inputs, consumer)});
     link.transfer = handover.ready;
     layers[1].latency += handover.writing;
+    layers[1].latency =
+        pim_larger(layers[1].latency, pim_divide_up(handover.all_bus - handover.bus, second->strides.steps));
     layers[1].links = 1;
     layers[1].link = &link;
     const struct pim_schedule schedules[2] = {

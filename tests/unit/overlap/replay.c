@@ -182,16 +182,29 @@ void check_replay(const struct replay *replay)
     release(&replayed);
 }
 
+static void check_whole(const struct replay *replay, const struct replayed *replayed)
+{
+    double estimated = number(json_object_get(replayed->plan, "series"), series[replay->objective]),
+           cycles = number(replayed->results, "cycles");
+    ck_assert_msg(near(estimated, cycles, replay->percent), "%.0f cycles are estimated, %.0f are simulated",
+                  estimated, cycles);
+    check_bounds(replayed->plan, replayed->results, replayed->configuration);
+}
+
+void check_array(const struct replay *replay, const char *array, unsigned channels)
+{
+    struct replayed replayed;
+    replay_network(replay, array, channels, &replayed);
+    check_whole(replay, &replayed);
+    release(&replayed);
+}
+
 void check_hand_over(const struct replay *replay, const char *array, unsigned channels)
 {
     struct replayed replayed;
     replay_network(replay, array, channels, &replayed);
     ck_assert_msg(json_is_true(json_object_get(replayed.plan, "hand_over_at_ends")),
                   "%s on %s: no unit waits for another, so that nothing is tested", replay->network, array);
-    double estimated = number(json_object_get(replayed.plan, "series"), series[replay->objective]),
-           cycles = number(replayed.results, "cycles");
-    ck_assert_msg(near(estimated, cycles, replay->percent), "%.0f cycles are estimated, %.0f are simulated",
-                  estimated, cycles);
-    check_bounds(replayed.plan, replayed.results, replayed.configuration);
+    check_whole(replay, &replayed);
     release(&replayed);
 }

@@ -16,7 +16,10 @@ struct replay {
  * anything is faster than the memory allows. */
 void check_replay(const struct replay *replay);
 
-/* The same of an array ("array.width=4") with `channels` (1, 2 or 4) a layer on which units would wait for
+/* The whole alone, on an array ("array.width=4") with so many channels a layer. */
+void check_array(const struct replay *replay, const char *array, unsigned channels);
+
+/* The same of an array with `channels` (1, 2 or 4) a layer on which units would wait for
  * each other: that the trace is written so that they do not, and that all of it takes about as long. */
 void check_hand_over(const struct replay *replay, const char *array, unsigned channels);
 

@@ -38,6 +38,22 @@ START_TEST(of_commands)
 }
 END_TEST
 
+/* A narrow bus between stacks: all layers within a stack, and, of eight stacks, each in its own. */
+START_TEST(of_a_narrow_bus)
+{
+    static const struct {
+        struct replay replay;
+        const char *array;
+    } cases[] = {
+        {{"vgg8", "hbm2", "levels.bus_bytes=1", PIM_OBJECTIVE_OVERLAP, 40, 10, 1}, "array.width=32"},
+        {{"squeezenet", "hbm2", "levels.bus_bytes=1", PIM_OBJECTIVE_OVERLAP, 40, 10, 1}, "array.width=32"},
+        {{"vgg8", "hbm2", "levels.bus_bytes=1", PIM_OBJECTIVE_OVERLAP, 40, 10, 1}, "array.width=4"},
+        {{"vgg8", "hbm2", "levels.bus_bytes=1", PIM_OBJECTIVE_TRANSFORM, 40, 10, 1}, "array.width=2"},
+    };
+    check_array(&cases[_i].replay, cases[_i].array, 2);
+}
+END_TEST
+
 /* Layers that take over the channels of their producers, skip connections over more layers than have channels
  * at the same time, and branches that read from the same two. */
 START_TEST(units_do_not_wait_in_a_circle)
@@ -114,6 +130,7 @@ Suite *replay_suite(void)
     tcase_add_loop_test(tests, of_every_objective, 0,
                         PIM_CASES(sizeof small / sizeof small[0] * PIM_OBJECTIVES));
     tcase_add_test(tests, of_commands);
+    tcase_add_loop_test(tests, of_a_narrow_bus, 0, 4);
     tcase_add_loop_test(tests, ahead_never_loses_to_original, 0, 2);
     tcase_add_loop_test(tests, units_do_not_wait_in_a_circle, 0, 4);
     suite_add_tcase(suite, tests);

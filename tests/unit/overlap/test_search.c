@@ -199,6 +199,29 @@ START_TEST(step_by_hand)
 }
 END_TEST
 
+/* A message takes the bus between stacks where it goes from one to another, and there alone. */
+START_TEST(hand_over_by_hand)
+{
+    struct pim_machine machine = machine_of_figure();
+    machine.channels = 4;
+    machine.bus_bytes = 1;
+    const struct pim_step_cost producer = {.stores = 3, .sent = 3 * 16, .banks = 8, .channels = 2};
+    const struct pim_step_cost consumer = {.stores = 3, .sent = 3 * 16, .banks = 8, .channels = 2};
+    const uint64_t read = 16 * 8 * 64, all = 16 * 1024 * 8 * 2;
+    struct pim_handover within = pim_hand_over(&machine, &producer, &consumer, 6, (struct pim_way){0, 2}),
+                        between = pim_hand_over(&machine, &producer, &consumer, 6, (struct pim_way){2, 4}),
+                        half = pim_hand_over(&machine, &producer, &consumer, 6, (struct pim_way){1, 3});
+    ck_assert_uint_eq(within.message, read);
+    ck_assert_uint_eq(within.all_bus, 0);
+    ck_assert_uint_eq(between.message, all);
+    ck_assert_uint_eq(between.all_bus, 3 * all);
+    ck_assert_uint_eq(half.message, all / 2); /* of the consumer the second channel alone is in the next */
+    machine.bus_bytes = 65536;
+    between = pim_hand_over(&machine, &producer, &consumer, 6, (struct pim_way){2, 4});
+    ck_assert_uint_eq(between.message, read);
+}
+END_TEST
+
 START_TEST(command_costs)
 {
     struct pim_machine machine = machine_of_figure();
@@ -565,6 +588,7 @@ Suite *search_suite(void)
     tcase_add_test(tests, samples_by_rows);
     tcase_add_test(tests, pins_hold);
     tcase_add_test(tests, step_by_hand);
+    tcase_add_test(tests, hand_over_by_hand);
     tcase_add_test(tests, command_costs);
     tcase_add_test(tests, residual_network);
     tcase_add_test(tests, flattened_network);
