@@ -111,10 +111,18 @@ uint64_t pim_estimate_columns(const struct pim_estimate_hardware *hardware, uint
     return port_logic_cycles(hardware, columns, (struct row_changes){.any = rows}, write);
 }
 
+/* Of the bytes of a row, after how many an access does not find its row open, if those which lie among so
+ * many are used by turns; closed pages are never found open. */
+static uint64_t leaves_row(const struct pim_estimate_hardware *hardware, uint64_t among)
+{
+    const uint64_t row = hardware->row_bytes;
+    return among < row && !hardware->bank.organization.closed_page ? among : row;
+}
+
 uint64_t pim_estimate_near(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
                            uint64_t away, uint64_t among, bool write)
 {
-    uint64_t row = hardware->row_bytes, filled = among < row ? among : row;
+    uint64_t row = hardware->row_bytes, filled = leaves_row(hardware, among);
     const uint64_t any = away < rows ? away : rows;
     uint64_t cycles =
         row_cycles(hardware, columns, (struct row_changes){.other = rows - any, .any = any}, write);
@@ -274,10 +282,10 @@ static struct row_changes crossing(const struct pim_estimate_hardware *hardware,
 static uint64_t piece_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
                              bool write)
 {
-    uint64_t columns = ceil_divide(bytes, hardware->port_bytes), row = hardware->row_bytes;
+    uint64_t columns = ceil_divide(bytes, hardware->port_bytes);
     uint64_t open = row_cycles(hardware, columns, any_rows(0), write),
              opened = row_cycles(hardware, columns, crossing(hardware, bytes, write), write) - open;
-    return open + ceil_scale(opened, among < row ? among : row, row);
+    return open + ceil_scale(opened, leaves_row(hardware, among), hardware->row_bytes);
 }
 
 /*

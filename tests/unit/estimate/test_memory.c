@@ -197,6 +197,10 @@ START_TEST(near_streams_open_their_row_in_part)
         ck_assert_uint_eq(pim_estimate_near(hardware, columns, 0, 0, row / 2, write),
                           to_logic(hardware, columns * hardware->column_cycles + (opening + 1) / 2));
     }
+    struct pim_estimate_hardware closed = *hardware; /* pages that close by themselves are never found open */
+    closed.bank.organization.closed_page = true;
+    ck_assert_uint_eq(pim_estimate_near(&closed, 4, 0, 0, 0, write),
+                      pim_estimate_columns(&closed, 4, 1, write));
     ck_assert_uint_eq(pim_estimate_near(hardware, 100, 3, 1, row, write),
                       pim_estimate_columns(hardware, 100, 4, write));
     ck_assert_uint_eq(pim_estimate_near(hardware, 0, 0, 0, row, write), 0);
