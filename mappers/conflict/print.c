@@ -79,6 +79,19 @@ static void put_real_or_null(struct pim_json *json, const char *name, double val
         pim_json_put_null(json, name);
 }
 
+/* null, with the reason beside it, where the estimate is not known. */
+static void put_estimate(struct pim_json *json, const struct pim_conflict_plan *plan)
+{
+    const double estimate = pim_tile_estimate_image(&plan->estimate);
+    put_real_or_null(json, "estimate_ns", estimate);
+    if (plan->unestimated.status != PIM_OK)
+        pim_json_put_text(json, "estimate_unknown", plan->unestimated.text);
+    else if (!isfinite(estimate))
+        pim_json_put_text(json, "estimate_unknown",
+                          plan->inputs->tiles ? "it was stopped before its simulation had ended"
+                                              : "nobody simulates");
+}
+
 enum pim_status pim_conflict_write_json(const struct pim_conflict_plan *plan, FILE *file,
                                         struct pim_error *error)
 {
@@ -101,7 +114,7 @@ enum pim_status pim_conflict_write_json(const struct pim_conflict_plan *plan, FI
     put_real_or_null(json, "search_space_log10", result->searched ? result->space : (double)NAN);
     pim_json_put_count(json, "cost_bit_hops", result->cost);
     pim_json_put_count(json, "bottleneck_bit_hops", result->bottleneck);
-    put_real_or_null(json, "estimate_ns", pim_tile_estimate_image(&plan->estimate));
+    put_estimate(json, plan);
     put_real_or_null(json, "latency_ns", result->latency_ns);
     put_real_or_null(json, "interval_ns", result->interval_ns);
     if (plan->studied)

@@ -98,7 +98,7 @@ static enum pim_status simulate(struct made *made, uint64_t limit, uint64_t *cyc
 
 /* Whether the mappings of the rule are faster than those that were found. Estimates decide where they are a
  * third apart, where nobody simulates or no trace can be kept, and where time is over or limited: simulations
- * are not stopped. A rule whose mappings are refused does not win. */
+ * are not stopped. A rule whose mappings are refused does not win, and wins where those found alone are. */
 static enum pim_status rule_wins(struct made *made, const struct pim_mapper_search *search,
                                  struct pim_overlapim_found *rule, bool *wins, struct pim_error *error)
 {
@@ -109,15 +109,18 @@ static enum pim_status rule_wins(struct made *made, const struct pim_mapper_sear
     *wins = rule_end < found_end;
     if (!made->inputs->simulate || hurried || 3 * rule_end >= 4 * found_end || 3 * found_end >= 4 * rule_end)
         return PIM_OK;
-    enum pim_status status = simulate(made, UINT64_MAX, &found, &complete, error);
-    made->plan.ends = false;
-    pim_overlapim_exchange(&made->plan, rule);
-    if (status == PIM_OK)
+    const enum pim_status first = simulate(made, UINT64_MAX, &found, &complete, error);
+    enum pim_status status = first;
+    if (first == PIM_OK || first == PIM_BAD_INPUT) { /* what no trace can be written of is slower than all */
+        *error = (struct pim_error){0};
+        found = first == PIM_OK ? found : UINT64_MAX;
+        made->plan.ends = false;
+        pim_overlapim_exchange(&made->plan, rule);
         status = simulate(made, found, &cycles, &complete, error);
+        pim_overlapim_exchange(&made->plan, rule);
+    }
     made->plan.ends = false;
-    pim_overlapim_exchange(&made->plan, rule);
-    if (status == PIM_BAD_INPUT ||
-        status == PIM_IO) { /* the rule's, or both: what was found is written next */
+    if (status == PIM_BAD_INPUT || status == PIM_IO) { /* what was found is written next, and said of it */
         *error = (struct pim_error){0};
         *wins = status == PIM_IO && *wins;
         return PIM_OK;

@@ -113,6 +113,8 @@ pimsim_command_test(map_conflict_routers "map conflict --network recorded:cifar-
   "^pimsim map conflict: noc\\.flit_bits: counts with tile\\.switching \"wormhole\" alone, which is \"path_hold\" here: it would change nothing\n")
 pimsim_command_test(map_conflict_worms "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set noc.flit_bits=64 --set tile.switching=wormhole" 0
   "32 nodes, 46 edges" "^$")
+pimsim_command_test(map_conflict_estimate "map conflict --network recorded:cifar-vgg8 --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole --set tile.input_buffer_bits=20000 --format json" 0
+  "\"estimate_ns\": null,\n  \"estimate_unknown\": \"node 2 step 0 needs 34 packets of node 1 at once" "^$")
 pimsim_command_test(map_pimcomp_bus "map pimcomp --network ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg --layout first --set interconnect.kind=bus --set noc.flit_bits=64" 1 "^$"
   "^pimsim map pimcomp: noc\\.flit_bits: counts with interconnect\\.kind \"mesh\", or core\\.timing \"pimsim_nn\" alone, which are \"bus\" and \"pimsim\" here: it would change nothing\n")
 pimsim_command_test(map_conflict_searches "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --generations 0 --population 2 --finalists 4000 --refine 1" 0

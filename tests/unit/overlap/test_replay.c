@@ -123,6 +123,35 @@ START_TEST(ahead_never_loses_to_original)
 }
 END_TEST
 
+/* Mappings of which no trace can be written lose to those of the rule: rows of a bank that do not hold the
+ * inputs of all steps, where words are placed in them. */
+START_TEST(ahead_without_a_trace_takes_the_rule)
+{
+    char network[PATH_MAX], hardware[PATH_MAX], trace[] = "/tmp/pimsim-overlap-XXXXXX", message[512] = "";
+    static const char *const set[] = {"levels.memory=", "levels.rows=740", "network.image=5"};
+    static const char *const options[] = {"objective=ahead", "budget=12", "seed=4", "rows=real"};
+    int file = mkstemp(trace);
+    ck_assert_int_ge(file, 0);
+    (void)close(file);
+    const struct pimsim_map_options asked = {
+        .size = sizeof asked,
+        .mapper = "overlapim",
+        .network_path = pimsim_source_path(network, sizeof network, "docs/examples/small-vgg.cfg"),
+        .hardware_path =
+            pimsim_source_path(hardware, sizeof hardware, "configs/hardware/fast-overlapim-hbm2.cfg"),
+        .overrides = set,
+        .override_count = 3,
+        .options = options,
+        .option_count = 4,
+        .trace_path = trace};
+    struct pimsim_mapping *mapping = NULL;
+    ck_assert_msg(pimsim_map(&mapping, &asked, message, sizeof message) == 0, "%s", message);
+    ck_assert_uint_gt(replay_cycles(trace), 0);
+    pimsim_mapping_destroy(mapping);
+    (void)unlink(trace);
+}
+END_TEST
+
 Suite *replay_suite(void)
 {
     Suite *suite = suite_create("replay");
@@ -132,6 +161,7 @@ Suite *replay_suite(void)
     tcase_add_test(tests, of_commands);
     tcase_add_loop_test(tests, of_a_narrow_bus, 0, 4);
     tcase_add_loop_test(tests, ahead_never_loses_to_original, 0, 2);
+    tcase_add_test(tests, ahead_without_a_trace_takes_the_rule);
     tcase_add_loop_test(tests, units_do_not_wait_in_a_circle, 0, 4);
     suite_add_tcase(suite, tests);
     return suite;
