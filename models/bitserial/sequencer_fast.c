@@ -131,8 +131,8 @@ static void skip_workers(struct sequencer *s, const struct progress *period, uin
     }
 }
 
-/* The end of the last data stays: what is left of the run or of the repetitions has later data, or the program
- * has none. */
+/* The end of the last data stays: what is left of the run or of the repetitions has later data, or the
+ * program has none. */
 static void skip(struct sequencer *s, unsigned kind, const struct progress *period, uint64_t skips)
 {
     const struct shortcut *shortcut = &s->shortcut[kind];
