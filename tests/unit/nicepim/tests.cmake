@@ -39,4 +39,4 @@ pimsim_test(test_nicepim_objective
 add_test(NAME map_nicepim.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map_nicepim $<TARGET_FILE:pimsim>)
 set_tests_properties(map_nicepim.command PROPERTIES LABELS quick TIMEOUT 1200 COST 150 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 add_test(NAME map_nicepim.networks COMMAND ${PROJECT_SOURCE_DIR}/tests/map_nicepim $<TARGET_FILE:pimsim> 4x4 8x8)
-set_tests_properties(map_nicepim.networks PROPERTIES LABELS long TIMEOUT 3600 COST 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+set_tests_properties(map_nicepim.networks PROPERTIES LABELS long TIMEOUT 3600 COST 120 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
