@@ -6,16 +6,22 @@
 
 enum { ROUTER_PORTS_OF_LINKS = 4 };
 
-/* The closed forms are of routers of a mesh or a torus in one layer. Tiles without routers of flits are given
- * those that they could have. */
-static bool has_known_routers(const struct pim_configuration *configuration)
+/* The closed forms are of routers of a mesh or a torus in one layer, with a crossbar of one input and one output
+ * for each port. What this hardware's differ in: a key, or NULL. Tiles without routers of flits are given those
+ * that they could have. */
+static const char *unknown_of_routers(const struct pim_configuration *configuration)
 {
     enum { MESH, TORUS }; /* the first of noc.topology */
     const unsigned topology = pim_configuration_choice(configuration, "noc.topology");
+    static const char *const one[] = {"noc.depth", "noc.input_speedup", "noc.output_speedup"};
     if (!pim_hardware_uses(configuration, PIM_TO_REPLAY, "noc.topology"))
-        return true;
-    return (topology == MESH || topology == TORUS) &&
-           pim_configuration_count(configuration, "noc.depth") <= 1;
+        return NULL;
+    if (topology != MESH && topology != TORUS)
+        return "noc.topology";
+    for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
+        if (pim_configuration_count(configuration, one[i]) > 1)
+            return one[i];
+    return pim_configuration_text(configuration, "noc.express_links")[0] != '\0' ? "noc.express_links" : NULL;
 }
 
 /* And of a controller for each bank of a node's own. */
@@ -26,16 +32,19 @@ static bool has_known_controllers(const struct pim_configuration *configuration)
 
 bool pim_area_is_known(const struct pim_configuration *configuration)
 {
-    return has_known_routers(configuration) && has_known_controllers(configuration);
+    return !unknown_of_routers(configuration) && has_known_controllers(configuration);
 }
 
 static enum pim_status check_routers(const struct pim_configuration *configuration, struct pim_error *error)
 {
-    if (has_known_routers(configuration))
+    const char *key = unknown_of_routers(configuration);
+    if (!key)
         return PIM_OK;
-    return pim_configuration_fail(configuration, error, "noc.topology",
-                                  "areas are known of the routers of a mesh or a torus in one layer "
-                                  "(noc.topology \"mesh\" or \"torus\", noc.depth 1)");
+    return pim_configuration_fail(
+        configuration, error, key,
+        "areas are known of the routers of a mesh or a torus in one layer (noc.topology "
+        "\"mesh\" or \"torus\", noc.depth 1), without noc.express_links, with "
+        "noc.input_speedup and noc.output_speedup 1");
 }
 
 static enum pim_status read_system(const struct pim_configuration *configuration, unsigned bits,

@@ -18,9 +18,9 @@ static const struct machine {
     const char *name, *sets[SETS];
     unsigned taken; /* keys that change something */
 } machines[] = {
-    {"nodes", {"array.kind=node"}, 17},
+    {"nodes", {"array.kind=node"}, 20},
     {"tiles", {"array.kind=tile"}, 7},
-    {"tiles, wormhole", {"array.kind=tile", "tile.switching=wormhole"}, 10},
+    {"tiles, wormhole", {"array.kind=tile", "tile.switching=wormhole"}, 13},
 };
 enum { MACHINES = sizeof machines / sizeof machines[0] };
 

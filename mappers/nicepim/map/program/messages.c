@@ -381,7 +381,7 @@ void program_rings(struct program *program, struct program_ring *rings, uint32_t
         }
     }
     time_messages(program);
-    for (uint32_t r = 0; r < count && reduce; r++)
+    for (uint32_t r = 0; r < count && reduce && program->status == PIM_OK; r++)
         add_last(program, &rings[r], state.spare);
     free(state.last);
     free(state.spare);

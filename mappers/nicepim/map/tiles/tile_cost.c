@@ -269,7 +269,9 @@ static void bound_channels(const struct pim_estimate_hardware *hardware, const s
     channels->least_pj = (8 * (port * unit->dram_pj_per_bit + sram * unit->sram_pj_per_bit) +
                           results * unit->acu_pj_per_operation) *
                              count * (1 - 1e-6) -
-                         16 * count * (unit->dram_pj_per_bit * hardware->port_bytes + unit->sram_pj_per_bit);
+                         16 * count *
+                             (unit->dram_pj_per_bit * hardware->port_bytes + unit->sram_pj_per_bit +
+                              unit->acu_pj_per_operation); /* counts are rounded down */
     channels->least_pj = channels->least_pj > 0 ? channels->least_pj : 0;
 }
 
