@@ -198,7 +198,8 @@ PIMSIM_API int pimsim_mapper_option(const char *mapper, size_t index, struct pim
 PIMSIM_API int pimsim_map(struct pimsim_mapping **mapping, const struct pimsim_map_options *options,
                           char *message, size_t message_size);
 
-/* The estimate of the mapper for the whole trace, in cycles of the logic clock; 0 when `mapping` is NULL. */
+/* The estimate of the mapper for the whole trace, in cycles of the logic clock; 0 when it has none, or when
+ * `mapping` is NULL. */
 PIMSIM_API uint64_t pimsim_mapping_cycles(const struct pimsim_mapping *mapping);
 
 /*

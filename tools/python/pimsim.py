@@ -188,7 +188,7 @@ def mappers():
 def map(mapper, network, hardware, trace=None, set=None, dim=None, progress=None, **options):  # pylint: disable=redefined-builtin
     """
     Maps a network and writes the trace, if one is named. Options of the mapper are keywords (`time_limit=10` is --time-limit 10, flags are True).
-    The plan of `pimsim map --format json`, with "estimate_cycles".
+    The plan of `pimsim map --format json`, with "estimate_cycles"; None where the mapper has no estimate.
     """
     words = [name.replace("_", "-") if value is True else f"{name.replace('_', '-')}={_value(value)}" for name, value in options.items() if value is not False]
     (overrides, count), (own, own_count), (dimensions, dimension_count) = _assignments(set), _assignments(words), _assignments(dim)
@@ -199,7 +199,7 @@ def map(mapper, network, hardware, trace=None, set=None, dim=None, progress=None
     _call(_library.pimsim_map, ctypes.byref(mapping), ctypes.byref(request))
     try:
         plan = json.loads(_library.pimsim_mapping_plan(mapping))
-        plan["estimate_cycles"] = _library.pimsim_mapping_cycles(mapping)
+        plan["estimate_cycles"] = _library.pimsim_mapping_cycles(mapping) or None
         return plan
     finally:
         _library.pimsim_mapping_destroy(mapping)

@@ -27,11 +27,11 @@ static const struct shape validate_shape[] = {
     {"total.simulated_cycles", SHAPE_NUMBER},
     {"total.error_percent", SHAPE_FIGURE},
     {"steps[].name", SHAPE_TEXT},
-    {"steps[].estimate_cycles", SHAPE_NUMBER},
+    {"steps[].estimate_cycles", SHAPE_FIGURE},
     {"steps[].simulated_cycles", SHAPE_NUMBER},
     {"steps[].simulated_by", SHAPE_OBJECT},
     {"phases[].name", SHAPE_TEXT},
-    {"phases[].estimate_cycles", SHAPE_NUMBER},
+    {"phases[].estimate_cycles", SHAPE_FIGURE},
     {"phases[].simulated_cycles", SHAPE_NUMBER},
     {"phases[].simulated_by", SHAPE_OBJECT},
 };

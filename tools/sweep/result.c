@@ -152,7 +152,7 @@ static void add_steps(struct pim_sweep_result *result, const struct pim_system *
             frontier = outcome->end;
         }
     }
-    estimates = estimates && estimate > 0; /* a mapper that was stopped has none */
+    estimates = estimates && pim_trace_is_estimated(system->trace);
     add_estimate(result, "estimate_cycles", estimate, estimates);
     pim_sweep_result_add_real(result, "estimate_error_percent",
                               estimates && run->cycles

@@ -444,6 +444,14 @@ uint32_t pim_trace_phases(const struct pim_trace *trace)
     return trace->phases;
 }
 
+bool pim_trace_is_estimated(const struct pim_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->phases; i++)
+        if (trace->phase[i].estimate_cycles > 0)
+            return true;
+    return false;
+}
+
 const struct pim_trace_phase *pim_trace_phase(const struct pim_trace *trace, uint32_t phase)
 {
     assert(phase < trace->phases);

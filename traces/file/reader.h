@@ -41,6 +41,9 @@ const struct pim_trace_description *pim_trace_description(const struct pim_trace
 uint32_t pim_trace_phases(const struct pim_trace *trace);
 const struct pim_trace_phase *pim_trace_phase(const struct pim_trace *trace, uint32_t phase);
 
+/* Whether any phase has an estimate: a mapper that was stopped has none to give, nor who writes by hand. */
+bool pim_trace_is_estimated(const struct pim_trace *trace);
+
 /* Instructions in the program of `unit` as stored, before repeats are expanded. */
 uint64_t pim_trace_instructions(const struct pim_trace *trace, uint32_t unit);
 

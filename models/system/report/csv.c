@@ -227,6 +227,6 @@ void pim_report_csv(const struct pim_system *system, const struct pim_run_result
     pim_csv_start(&rows, file, header, sizeof header / sizeof header[0]);
     add_totals(&rows, system, result, inputs);
     add_messages(&rows, system);
-    add_phases(&rows, system, pim_report_has_estimates(result, inputs));
+    add_phases(&rows, system, pim_report_has_estimates(system, result, inputs));
     add_units(&rows, system, result);
 }

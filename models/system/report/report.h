@@ -21,12 +21,13 @@ struct pim_report_inputs {
     uint64_t peak_memory_bytes;
 };
 
-/* Whether the estimates of the trace may stand beside the cycles of the run: they are of its hardware, and it
- * was not stopped, for they are of the whole. */
-static inline bool pim_report_has_estimates(const struct pim_run_result *result,
+/* Whether the trace has estimates that may stand beside the cycles of the run: they are of its hardware, and
+ * it was not stopped, for they are of the whole. */
+static inline bool pim_report_has_estimates(const struct pim_system *system,
+                                            const struct pim_run_result *result,
                                             const struct pim_report_inputs *inputs)
 {
-    return result->complete && !inputs->estimate_differs;
+    return pim_trace_is_estimated(system->trace) && result->complete && !inputs->estimate_differs;
 }
 
 enum pim_report_format { PIM_REPORT_TEXT, PIM_REPORT_JSON, PIM_REPORT_CSV };

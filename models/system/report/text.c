@@ -320,7 +320,7 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
     const struct pim_trace_description *description = pim_trace_description(system->trace);
     static const char *const fidelities[] = {"ideal", "analytic", "flit"};
     const struct pim_hardware_family *family = system->hardware.family;
-    const bool estimates = pim_report_has_estimates(result, inputs);
+    const bool estimates = pim_report_has_estimates(system, result, inputs);
     const char *interconnect = family->interconnect ? family->interconnect(&system->hardware) : NULL;
     if (!interconnect)
         interconnect = fidelities[system->hardware.noc.fidelity];
@@ -338,6 +338,8 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
             result->actions.macs, description->macs, description->padding_macs, result->instructions);
     if (inputs->estimate_differs)
         fprintf(file, "estimates     of another hardware (%s), not shown\n", inputs->estimate_differs);
+    else if (!pim_trace_is_estimated(system->trace))
+        fprintf(file, "estimates     none in the trace\n");
     else if (!result->complete)
         fprintf(file, "estimates     of the whole trace, not shown\n");
     print_phases(system, result, estimates, file);

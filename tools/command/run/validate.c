@@ -151,7 +151,7 @@ static enum pim_status compare(const struct replay *replay, struct comparison *c
     }
     comparison->total.name = "total";
     comparison->total.simulated = (double)replay->result.cycles;
-    const bool estimated = comparison->total.estimate > 0;
+    const bool estimated = pim_trace_is_estimated(replay->system->trace);
     mark_estimated(comparison->phases, comparison->phase_count, estimated);
     mark_estimated(comparison->steps, comparison->step_count, estimated);
     mark_estimated(&comparison->total, 1, estimated);
@@ -199,9 +199,11 @@ static int by_difference(const void *a, const void *b)
 /* Where the simulation spent what the estimate has not: the parts of both, side by side. */
 static void print_parts(FILE *file, const struct line *total)
 {
-    fprintf(file, "\nestimate by part (cycles):");
-    for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
-        fprintf(file, "  %s %.0f", pim_estimate_part_name(part), total->parts[part]);
+    if (total->estimated) {
+        fprintf(file, "\nestimate by part (cycles):");
+        for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
+            fprintf(file, "  %s %.0f", pim_estimate_part_name(part), total->parts[part]);
+    }
     fprintf(file, "\nsimulated by part (cycles):");
     for (unsigned share = 0; share < PIM_SHARES; share++)
         fprintf(file, "  %s %.0f", pim_share_name(share), total->share[share]);
@@ -288,12 +290,13 @@ static void put_equations(struct pim_json *json, const struct line *line)
     pim_json_end(json);
 }
 
+/* Figures of an estimate are null where there is none. */
 static void put_line(struct pim_json *json, const char *key, const struct line *line)
 {
     pim_json_begin_object(json, key);
     pim_json_put_text(json, "name", line->name);
     pim_json_put_count(json, "phases", line->phases);
-    pim_json_put_real(json, "estimate_cycles", line->estimate);
+    pim_json_put_real(json, "estimate_cycles", line->estimated ? line->estimate : (double)NAN);
     pim_json_put_real(json, "simulated_cycles", line->simulated);
     if (line->estimated)
         pim_json_put_real(json, "error_percent", error_percent(line));
@@ -301,7 +304,8 @@ static void put_line(struct pim_json *json, const char *key, const struct line *
         pim_json_put_null(json, "error_percent");
     pim_json_begin_object(json, "estimate_by");
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
-        pim_json_put_real(json, pim_estimate_part_name(part), line->parts[part]);
+        pim_json_put_real(json, pim_estimate_part_name(part),
+                          line->estimated ? line->parts[part] : (double)NAN);
     pim_json_end(json);
     put_equations(json, line);
     pim_json_begin_object(json, "simulated_by");

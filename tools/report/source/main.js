@@ -97,7 +97,7 @@ function runArticle(run, alone) {
 function validateArticle(entry) {
     const {result} = entry;
     const items = (lines) => lines.map((line, place) => ({place, name: line.name, step: line.name, phases: line.phases, units: null,
-        cycles: line.simulated_cycles, estimate: line.estimate_cycles, equations: line.equation_cycles ?? 0, line,
+        cycles: line.simulated_cycles, estimate: line.estimate_cycles ?? 0, equations: line.equation_cycles ?? 0, line,
         parts: (() => {
             const parts = SHARES.map(([key]) => line.simulated_by?.[key] ?? 0);
             const whole = parts.reduce((sum, part) => sum + part, 0);

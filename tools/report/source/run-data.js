@@ -12,7 +12,7 @@ export function tilePhases(phases) {
         const units = sum(SHARES, ([key]) => phase.unit_cycles_by?.[key]);
         const parts = SHARES.map(([key]) => units > 0 ? cycles * (phase.unit_cycles_by[key] ?? 0) / units
                                                       : key === "waiting" ? cycles : 0);
-        return {place, name: phase.name, step: phase.step, cycles, parts, estimate: phase.estimate_cycles, equations: phase.equation_cycles ?? 0, units: phase.units,
+        return {place, name: phase.name, step: phase.step, cycles, parts, estimate: phase.estimate_cycles ?? 0, equations: phase.equation_cycles ?? 0, units: phase.units,
                 open: phase.start_cycle, start: phase.work_start_cycle ?? phase.start_cycle, finish: phase.end_cycle};
     });
 }
