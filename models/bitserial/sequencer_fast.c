@@ -27,15 +27,21 @@
 enum { INSIDE, ACROSS, REPEATED, SHORTCUTS };
 enum { PER_WORKER = 5 };
 
+/* Numbers of a state: those of repeated programs have the slots, too. */
+static size_t size_of(const struct sequencer *s, unsigned kind)
+{
+    return s->state_size + (kind == REPEATED ? s->schedule->slots : 0);
+}
+
 enum pim_status pim_bitserial_shortcut_create(struct sequencer *s, struct pim_error *error)
 {
     s->state_size = (size_t)s->worker_count * PER_WORKER + (size_t)s->nodes * PIM_DRAM_COMMANDS +
-                    (size_t)s->ranks * (KEPT_ACTIVATES + 1) + s->schedule->slots + 2;
+                    (size_t)s->ranks * (KEPT_ACTIVATES + 1) + 2;
     s->shortcut = calloc(SHORTCUTS, sizeof *s->shortcut);
     bool complete = s->shortcut != NULL;
     for (unsigned i = 0; complete && i < SHORTCUTS; i++) {
-        s->shortcut[i].saved = calloc(s->state_size, sizeof(int64_t));
-        s->shortcut[i].present = calloc(s->state_size, sizeof(int64_t));
+        s->shortcut[i].saved = calloc(size_of(s, i), sizeof(int64_t));
+        s->shortcut[i].present = calloc(size_of(s, i), sizeof(int64_t));
         complete = s->shortcut[i].saved && s->shortcut[i].present;
     }
     return complete ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "out of memory for the state of a channel");
@@ -61,7 +67,7 @@ static void describe(const struct sequencer *s, unsigned kind, int64_t *state)
 {
     const struct worker *first = &s->workers[0];
     bool whole = kind == REPEATED;
-    memset(state, 0, s->state_size * sizeof *state);
+    memset(state, 0, size_of(s, kind) * sizeof *state);
     for (uint32_t i = 0; i < s->worker_count; i++, state += PER_WORKER) {
         const struct worker *worker = &s->workers[i];
         state[0] = (int64_t)worker->run;
@@ -188,7 +194,7 @@ static bool look(struct sequencer *s, unsigned kind)
     const struct worker *first = &s->workers[0];
     describe(s, kind, shortcut->present);
     bool comparable = shortcut->valid && (kind == REPEATED || first->done > shortcut->done);
-    if (comparable && memcmp(shortcut->present, shortcut->saved, s->state_size * sizeof(int64_t)) == 0) {
+    if (comparable && memcmp(shortcut->present, shortcut->saved, size_of(s, kind) * sizeof(int64_t)) == 0) {
         const struct progress period = {s->now - shortcut->now, first->steps - shortcut->first_steps,
                                         shortcut->left - first->left};
         uint64_t skips = find_skips(s, kind, &period);

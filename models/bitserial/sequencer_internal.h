@@ -69,14 +69,14 @@ struct sequencer {
     int64_t now;
     struct pim_bitserial_timing timing;
     struct shortcut
-        *shortcut; /* three: inside of a refresh interval, over several, of programs; NULL: none */
-    size_t state_size;
-    bool refreshed; /* since the last look */
+        *shortcut;     /* three: inside of a refresh interval, over several, of programs; NULL: none */
+    size_t state_size; /* numbers of a state, but of slots */
+    bool refreshed;    /* since the last look */
 };
 
 /* A state to compare with: relative cycles, cut off at the horizon. */
 struct shortcut {
-    int64_t *saved, *present; /* s->state_size numbers each */
+    int64_t *saved, *present; /* size_of numbers each */
     bool valid;
     int64_t now;                      /* of the saved state */
     uint64_t done, left, first_steps; /* of the first worker then */

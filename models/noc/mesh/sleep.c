@@ -105,6 +105,7 @@ static void gain_pattern(const struct noc_pattern *pattern, unsigned period, boo
 
 /* Whether rows from this one on, as many as a word has room for, gain anything. (Few do.) */
 enum { ROWS_OF_WORD = sizeof(uint64_t) / sizeof(uint16_t) };
+_Static_assert((NOC_PORTS << NOC_SINGLE_SHIFT) % ROWS_OF_WORD == 0, "rows are whole words");
 static bool gain_any(const struct gains *gains, size_t row)
 {
     uint64_t flits, credits;
