@@ -28,6 +28,7 @@ static bool make_core(struct pim_core_timing *t, uint32_t number)
     core->chip =
         number / a->width / a->chip_height * (a->width / a->chip_width) + number % a->width / a->chip_width;
     core->window = PIM_ARENA_ITEMS(&t->arena, struct pim_timing_entry, (size_t)t->mask + 1);
+    core->lines = PIM_ARENA_ITEMS(&t->arena, struct pim_timing_lines, 2 * ((size_t)t->mask + 1));
     core->group_free = PIM_ARENA_ARRAY(&t->arena, uint64_t, (size_t)core->groups + 1);
     core->group_mvms = PIM_ARENA_ARRAY(&t->arena, uint64_t, (size_t)core->groups + 1);
     core->group_holder =
@@ -37,7 +38,7 @@ static bool make_core(struct pim_core_timing *t, uint32_t number)
         if (!core->engine[engine].sequence)
             return false;
     }
-    return core->window && core->group_free && core->group_mvms && core->group_holder;
+    return core->window && core->lines && core->group_free && core->group_mvms && core->group_holder;
 }
 
 static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mapping)
@@ -232,7 +233,7 @@ static void fetch(struct pim_core_timing *t, struct pim_timing_core *core)
                                            .start = pim_timing_later(core->fence, core->retired),
                                            .end = PIM_TIMING_UNKNOWN,
                                            .engine = engine};
-        pim_timing_touch(entry);
+        pim_timing_touch(t, core, entry);
         core->open++;
         struct pim_timing_engine *e = &core->engine[engine];
         e->sequence[e->tail++ & t->mask] = entry->sequence;

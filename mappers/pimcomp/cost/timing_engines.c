@@ -38,7 +38,8 @@ static uint64_t lines_of(struct pim_timing_range range)
     return lines << turn | lines >> (-turn % LINES);
 }
 
-void pim_timing_touch(struct pim_timing_entry *entry)
+void pim_timing_touch(const struct pim_core_timing *t, struct pim_timing_core *core,
+                      struct pim_timing_entry *entry)
 {
     struct pim_timing_touched *touched = &entry->touched;
     struct pim_local_access access;
@@ -46,8 +47,10 @@ void pim_timing_touch(struct pim_timing_entry *entry)
     touched->write = range_of(&access.write);
     touched->read[0] = range_of(&access.read[0]);
     touched->read[1] = range_of(&access.read[1]);
-    touched->writes = lines_of(touched->write);
-    touched->reads = lines_of(touched->read[0]) | lines_of(touched->read[1]);
+    struct pim_timing_lines *lines = &core->lines[entry->sequence & t->mask];
+    lines->writes = lines_of(touched->write);
+    lines->reads = lines_of(touched->read[0]) | lines_of(touched->read[1]);
+    lines[(size_t)t->mask + 1] = *lines;
 }
 
 static bool overlap(struct pim_timing_range a, struct pim_timing_range b)
@@ -55,13 +58,37 @@ static bool overlap(struct pim_timing_range a, struct pim_timing_range b)
     return a.begin < b.end && b.begin < a.end;
 }
 
-static bool conflicts(const struct pim_timing_touched *later, const struct pim_timing_touched *earlier)
+/* Whether one of the reads or the write of `touched` shares a byte with `range`. */
+static bool meets(const struct pim_timing_touched *touched, struct pim_timing_range range)
 {
-    if ((((later->writes | later->reads) & earlier->writes) | (later->writes & earlier->reads)) == 0)
-        return false;
-    return overlap(later->write, earlier->write) || overlap(later->read[0], earlier->write) ||
-           overlap(later->read[1], earlier->write) || overlap(later->write, earlier->read[0]) ||
-           overlap(later->write, earlier->read[1]);
+    return overlap(touched->write, range) || overlap(touched->read[0], range) ||
+           overlap(touched->read[1], range);
+}
+
+static bool reads(const struct pim_timing_touched *touched, struct pim_timing_range range)
+{
+    return overlap(touched->read[0], range) || overlap(touched->read[1], range);
+}
+
+/* The first instruction from `sequence` on that stands in the way of that of `entry` and ends behind `at`;
+ * that of `entry` itself: none does. */
+static uint64_t next_obstacle(const struct pim_core_timing *t, const struct pim_timing_core *core,
+                              const struct pim_timing_entry *entry, uint64_t sequence, uint64_t at)
+{
+    const uint64_t writes = core->lines[entry->sequence & t->mask].writes;
+    const uint64_t all = core->lines[entry->sequence & t->mask].reads | writes;
+    const struct pim_timing_lines *lines = &core->lines[sequence & t->mask];
+    for (; sequence < entry->sequence; sequence++, lines++) {
+        const uint64_t written = all & lines->writes, read = writes & lines->reads;
+        if ((written | read) == 0 && !t->a.in_order)
+            continue;
+        const struct pim_timing_entry *earlier = pim_timing_at(t, core, sequence);
+        if (earlier->end > at && ((t->a.in_order && earlier->engine != entry->engine) ||
+                                  (written != 0 && meets(&entry->touched, earlier->touched.write)) ||
+                                  (read != 0 && reads(&earlier->touched, entry->touched.write))))
+            break;
+    }
+    return sequence;
 }
 
 bool pim_timing_ready(const struct pim_core_timing *t, struct pim_timing_core *core, enum pim_engine engine)
@@ -71,11 +98,8 @@ bool pim_timing_ready(const struct pim_core_timing *t, struct pim_timing_core *c
     uint64_t at = entry->start, sequence = pim_timing_later(e->checked, core->behind);
     if (entry->sequence - sequence >= t->a.window)
         sequence = entry->sequence - t->a.window + 1;
-    for (; sequence < entry->sequence; sequence++) {
+    for (; (sequence = next_obstacle(t, core, entry, sequence, at)) < entry->sequence; sequence++) {
         const struct pim_timing_entry *earlier = pim_timing_at(t, core, sequence);
-        if (earlier->end <= at ||
-            (!(t->a.in_order && earlier->engine != engine) && !conflicts(&entry->touched, &earlier->touched)))
-            continue;
         if (earlier->end == PIM_TIMING_UNKNOWN) {
             e->checked = sequence;
             e->blocker = earlier;

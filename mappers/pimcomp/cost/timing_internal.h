@@ -15,9 +15,14 @@ struct pim_timing_range {
     uint32_t begin, end;
 };
 
-/* What an instruction touches, and the lines that it lies in, as bits. */
+/* What an instruction touches. */
 struct pim_timing_touched {
     struct pim_timing_range write, read[2];
+};
+
+/* The lines of the local memory that it lies in, as bits: two instructions without a common line cannot
+ * conflict. They stand apart from the window, close together. */
+struct pim_timing_lines {
     uint64_t writes, reads;
 };
 
@@ -51,6 +56,7 @@ struct pim_timing_core {
     uint64_t fetched;
     uint32_t open; /* fetched, and their ends unknown */
     struct pim_timing_entry *window;
+    struct pim_timing_lines *lines; /* of the window; twice, so that no part of it wraps */
     struct pim_timing_engine engine[PIM_ENGINES];
     /* instructions that are not fetched yet, as a ring */
     struct pim_instruction *queue;
@@ -105,7 +111,8 @@ static inline struct pim_timing_entry *pim_timing_next(const struct pim_core_tim
 }
 
 /* Fills in what the instruction of an entry touches. */
-void pim_timing_touch(struct pim_timing_entry *entry);
+void pim_timing_touch(const struct pim_core_timing *timing, struct pim_timing_core *core,
+                      struct pim_timing_entry *entry);
 /* Sets the earliest start of the next instruction of an engine; false: it waits for engine->blocker. */
 bool pim_timing_ready(const struct pim_core_timing *timing, struct pim_timing_core *core,
                       enum pim_engine engine);
