@@ -6,9 +6,9 @@
 
 enum { ROUTER_PORTS_OF_LINKS = 4 };
 
-/* The closed forms are of routers of a mesh or a torus in one layer, with a crossbar of one input and one output
- * for each port. What this hardware's differ in: a key, or NULL. Tiles without routers of flits are given those
- * that they could have. */
+/* The closed forms are of routers of a mesh or a torus in one layer, with a crossbar of one input and one
+ * output for each port. What this hardware's differ in: a key, or NULL. Tiles without routers of flits are
+ * given those that they could have. */
 static const char *unknown_of_routers(const struct pim_configuration *configuration)
 {
     enum { MESH, TORUS }; /* the first of noc.topology */
