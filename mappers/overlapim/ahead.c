@@ -48,17 +48,6 @@ enum pim_status pim_ahead_fix(struct pim_ahead *ahead, const struct pim_layer_ma
     return schedule(ahead->layers, index, ahead->schedules, error);
 }
 
-static bool is_read(const struct pim_mapped_layers *layers, uint32_t index)
-{
-    for (uint32_t i = index + 1; i < layers->count; i++) {
-        for (uint32_t j = 0; j < layers->layer[i].links; j++) {
-            if (layers->layer[i].link[j].producer == index)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* A row of all channels after the other, in the time that `layer` itself needs. */
 static enum pim_status stand_in(struct pim_overlap_layer *layers, uint32_t index, uint64_t transfer,
                                 struct pim_error *error)
@@ -106,9 +95,10 @@ static enum pim_status score(const struct pim_ahead *ahead, const struct pim_lay
         schedule(layers, producers, schedules, error) != PIM_OK)
         return error->status;
     *score = schedules[producers].end;
-    if (!is_read(ahead->inputs->layers, index))
+    if (pim_chain_reader(ahead->inputs->layers, index) == PIM_NONE)
         return PIM_OK;
-    if (stand_in(layers, producers + 1, candidate->cost.transfer, error) != PIM_OK ||
+    const uint64_t message = pim_chain_message(ahead->inputs, index, &candidate->cost);
+    if (stand_in(layers, producers + 1, message, error) != PIM_OK ||
         schedule(layers, producers + 1, schedules, error) != PIM_OK)
         return error->status;
     *score = schedules[producers + 1].end;

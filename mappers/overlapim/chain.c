@@ -29,6 +29,28 @@ uint32_t pim_chain_unit(const struct pim_search_inputs *inputs, uint32_t layer)
     return layer % pim_chain_places(inputs) * inputs->channels;
 }
 
+uint32_t pim_chain_reader(const struct pim_mapped_layers *layers, uint32_t index)
+{
+    for (uint32_t i = index + 1; i < layers->count; i++) {
+        for (uint32_t j = 0; j < layers->layer[i].links; j++) {
+            if (layers->layer[i].link[j].producer == index)
+                return i;
+        }
+    }
+    return PIM_NONE;
+}
+
+uint64_t pim_chain_message(const struct pim_search_inputs *inputs, uint32_t index,
+                           const struct pim_step_cost *cost)
+{
+    const uint32_t reader = pim_chain_reader(inputs->layers, index);
+    const struct pim_step_cost consumer = {.channels = inputs->channels};
+    if (reader == PIM_NONE)
+        return cost->transfer;
+    const struct pim_way way = {pim_chain_unit(inputs, index), pim_chain_unit(inputs, reader)};
+    return pim_hand_over(inputs->machine, cost, &consumer, cost->stores, way).message;
+}
+
 /* From a producer to a layer with mapping `own`. */
 static struct pim_handover hand_over(const struct pim_search_inputs *inputs,
                                      const struct pim_layer_mapping *mappings, uint32_t index,

@@ -26,6 +26,14 @@ uint32_t pim_chain_places(const struct pim_search_inputs *inputs);
 /* The first of a layer's channels, counted over all stacks. */
 uint32_t pim_chain_unit(const struct pim_search_inputs *inputs, uint32_t layer);
 
+/* The first layer that reads a layer; PIM_NONE: none. */
+uint32_t pim_chain_reader(const struct pim_mapped_layers *layers, uint32_t index);
+
+/* What a message from a layer with that cost takes to the place of the first layer that reads it, whose mapping
+ * is still to come: on all channels that it may have, with a message for each step that stores outputs. */
+uint64_t pim_chain_message(const struct pim_search_inputs *inputs, uint32_t index,
+                           const struct pim_step_cost *cost);
+
 /* Producers of a layer, and the layer that had its channels before, if there is one. */
 uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index);
 

@@ -40,7 +40,7 @@ struct pim_step_cost {
     uint64_t banks;    /* of a channel */
     uint64_t stores;   /* steps after which outputs are final */
     uint64_t sent;     /* rows of outputs of a bank in all of them */
-    uint64_t transfer; /* from the end of such a step until its outputs are at another channel */
+    uint64_t transfer; /* from the end of such a step until its outputs are at another channel of the stack */
 };
 
 /* What a nest's shape says about the column level and the banks around it. */

@@ -118,7 +118,8 @@ static enum pim_status score(const struct task *task, struct pim_layer_mapping *
     if (task->ahead)
         return pim_ahead_score(task->ahead, task->mappings, task->layer, candidate, &candidate->score, error);
     if (task->objective == PIM_OBJECTIVE_ORIGINAL || neighbour->layer == PIM_NONE) {
-        candidate->score = candidate->strides.steps * candidate->cost.total + candidate->cost.transfer;
+        candidate->score = candidate->strides.steps * candidate->cost.total +
+                           pim_chain_message(task->inputs, task->layer, &candidate->cost);
         return PIM_OK;
     }
     if (neighbour->consumer)

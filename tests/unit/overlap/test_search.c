@@ -489,11 +489,45 @@ START_TEST(series_hold_together)
     /* searched by sequential latency: no other mapping has a better one */
     for (uint32_t i = 0; i < plan.layers.count; i++) {
         const struct pim_layer_mapping *best = &plan.mappings[0][i], *other = &plan.mappings[2][i];
-        ck_assert_uint_le(best->strides.steps * best->cost.total + best->cost.transfer,
-                          other->strides.steps * other->cost.total + other->cost.transfer);
+        ck_assert_uint_le(best->strides.steps * best->cost.total +
+                              pim_chain_message(&plan.search, i, &best->cost),
+                          other->strides.steps * other->cost.total +
+                              pim_chain_message(&plan.search, i, &other->cost));
     }
     pim_overlapim_plan_terminate(&plan);
     tear_down(&setting);
+}
+END_TEST
+
+/* Where each layer has a stack of its own, a narrow bus between them counts in the choice of a mapping: those for
+ * the narrow one take less on it than those for a wide one. */
+START_TEST(narrow_bus_is_chosen_for)
+{
+    static const char *const bus[] = {"levels.bus_bytes=1", "levels.bus_bytes=256"};
+    uint64_t takes[2] = {0, 0}; /* of the mappings for either bus, on the narrow one */
+    for (unsigned b = 2; b-- > 0;) {
+        struct setting setting;
+        struct pim_overlapim_plan plan;
+        struct pim_error error = {PIM_OK, ""};
+        set_up(&setting, "vgg8", bus[b]);
+        ck_assert(pim_configuration_set(setting.configuration, "array.width=2", &error) == PIM_OK);
+        struct pim_overlapim_options options = options_of(0, 2);
+        ck_assert_msg(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_OK, "%s",
+                      error.text);
+        struct pim_machine narrow = plan.machine;
+        narrow.bus_bytes = 1;
+        for (uint32_t i = 0; i + 1 < plan.layers.count; i++) {
+            const struct pim_layer_mapping *m = &plan.mappings[PIM_OBJECTIVE_ORIGINAL][i];
+            const struct pim_step_cost reader = {.channels = 2};
+            takes[b] += m->strides.steps * m->cost.total +
+                        pim_hand_over(&narrow, &m->cost, &reader, m->cost.stores,
+                                      (struct pim_way){0, narrow.channels})
+                            .message;
+        }
+        pim_overlapim_plan_terminate(&plan);
+        tear_down(&setting);
+    }
+    ck_assert_uint_lt(takes[0], takes[1]);
 }
 END_TEST
 
@@ -589,6 +623,7 @@ Suite *search_suite(void)
     tcase_add_test(tests, pins_hold);
     tcase_add_test(tests, step_by_hand);
     tcase_add_test(tests, hand_over_by_hand);
+    tcase_add_test(tests, narrow_bus_is_chosen_for);
     tcase_add_test(tests, command_costs);
     tcase_add_test(tests, residual_network);
     tcase_add_test(tests, flattened_network);
