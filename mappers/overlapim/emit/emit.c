@@ -183,7 +183,7 @@ static enum pim_status put_all(struct pim_emission *emission)
         phase.estimate_parts[PIM_ESTIMATE_COMPUTE] = steps * (cost->multiply + cost->add + cost->reduce_add);
         phase.estimate_parts[PIM_ESTIMATE_VECTOR] = steps * cost->output;
         phase.estimate_parts[PIM_ESTIMATE_MEMORY] = steps * (cost->input + cost->reduce_move + cost->partial);
-        phase.estimate_parts[PIM_ESTIMATE_TRANSFER] = cost->transfer;
+        phase.estimate_parts[PIM_ESTIMATE_TRANSFER] = pim_chain_message(&plan->search, i, cost);
         if (put_layer(emission, i, pim_trace_writer_phase(emission->writer, &phase)) != PIM_OK)
             return pim_fail_in(emission->error, "layer %s", plan->layers.layer[i].name);
     }
