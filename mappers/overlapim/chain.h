@@ -29,8 +29,9 @@ uint32_t pim_chain_unit(const struct pim_search_inputs *inputs, uint32_t layer);
 /* The first layer that reads a layer; PIM_NONE: none. */
 uint32_t pim_chain_reader(const struct pim_mapped_layers *layers, uint32_t index);
 
-/* What a message from a layer with that cost takes to the place of the first layer that reads it, whose mapping
- * is still to come: on all channels that it may have, with a message for each step that stores outputs. */
+/* What a message from a layer with that cost takes to the place of the first layer that reads it, whose
+ * mapping is still to come: on all channels that it may have, with a message for each step that stores
+ * outputs. */
 uint64_t pim_chain_message(const struct pim_search_inputs *inputs, uint32_t index,
                            const struct pim_step_cost *cost);
 

@@ -489,18 +489,17 @@ START_TEST(series_hold_together)
     /* searched by sequential latency: no other mapping has a better one */
     for (uint32_t i = 0; i < plan.layers.count; i++) {
         const struct pim_layer_mapping *best = &plan.mappings[0][i], *other = &plan.mappings[2][i];
-        ck_assert_uint_le(best->strides.steps * best->cost.total +
-                              pim_chain_message(&plan.search, i, &best->cost),
-                          other->strides.steps * other->cost.total +
-                              pim_chain_message(&plan.search, i, &other->cost));
+        ck_assert_uint_le(
+            best->strides.steps * best->cost.total + pim_chain_message(&plan.search, i, &best->cost),
+            other->strides.steps * other->cost.total + pim_chain_message(&plan.search, i, &other->cost));
     }
     pim_overlapim_plan_terminate(&plan);
     tear_down(&setting);
 }
 END_TEST
 
-/* Where each layer has a stack of its own, a narrow bus between them counts in the choice of a mapping: those for
- * the narrow one take less on it than those for a wide one. */
+/* Where layers are in different stacks, a narrow bus between them counts in the choice of a mapping: those
+ * for the narrow one take less on it than those for a wide one. */
 START_TEST(narrow_bus_is_chosen_for)
 {
     static const char *const bus[] = {"levels.bus_bytes=1", "levels.bus_bytes=256"};
@@ -519,10 +518,10 @@ START_TEST(narrow_bus_is_chosen_for)
         for (uint32_t i = 0; i + 1 < plan.layers.count; i++) {
             const struct pim_layer_mapping *m = &plan.mappings[PIM_OBJECTIVE_ORIGINAL][i];
             const struct pim_step_cost reader = {.channels = 2};
-            takes[b] += m->strides.steps * m->cost.total +
-                        pim_hand_over(&narrow, &m->cost, &reader, m->cost.stores,
-                                      (struct pim_way){0, narrow.channels})
-                            .message;
+            takes[b] +=
+                m->strides.steps * m->cost.total + pim_hand_over(&narrow, &m->cost, &reader, m->cost.stores,
+                                                                 (struct pim_way){0, narrow.channels})
+                                                       .message;
         }
         pim_overlapim_plan_terminate(&plan);
         tear_down(&setting);
