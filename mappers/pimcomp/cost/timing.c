@@ -51,9 +51,8 @@ static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mappi
     for (t->mask = 1; t->mask / 2 < a->window; t->mask = 2 * t->mask + 1) {
     }
     t->nodes = t->mask + 1 + PIM_ENGINE_CONTROL;
-    t->heap = PIM_ARENA_ARRAY(&t->arena, uint32_t, t->nodes * (size_t)a->cores);
-    t->turn = PIM_ARENA_ARRAY(&t->arena, uint64_t, t->nodes * (size_t)a->cores);
-    if (!t->core || !t->server || !t->memory || !t->heap || !t->turn)
+    t->heap = PIM_ARENA_ARRAY(&t->arena, struct pim_timing_turn, t->nodes * (size_t)a->cores);
+    if (!t->core || !t->server || !t->memory || !t->heap)
         return false;
     for (uint32_t i = 0; i < t->chips * PIM_SERVERS; i++)
         if (!pim_server_make(&t->server[i], SERVER_KEPT, &t->arena))
@@ -135,35 +134,37 @@ static void leave_phase(struct pim_core_timing *t, struct pim_timing_core *core,
 
 /* --- turns --- */
 
-static bool comes_before(const struct pim_core_timing *t, uint32_t a, uint32_t b)
+static bool comes_before(const struct pim_timing_turn *a, const struct pim_timing_turn *b)
 {
-    return t->turn[a] != t->turn[b] ? t->turn[a] < t->turn[b] : a < b;
+    return a->cycle != b->cycle ? a->cycle < b->cycle : a->number < b->number;
 }
 
-static void push(struct pim_core_timing *t, uint32_t core, uint64_t turn)
+/* `turn` in place of the first. */
+static void put_first(struct pim_core_timing *t, struct pim_timing_turn turn)
 {
-    uint32_t at = t->heap_count++;
-    t->turn[core] = turn;
-    for (; at > 0 && comes_before(t, core, t->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        t->heap[at] = t->heap[(at - 1) / 2];
-    t->heap[at] = core;
-}
-
-static uint32_t pop(struct pim_core_timing *t)
-{
-    uint32_t first = t->heap[0], last = t->heap[--t->heap_count], at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= t->heap_count)
+    struct pim_timing_turn *heap = t->heap;
+    uint32_t at = 0, child, count = t->heap_count;
+    for (; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && comes_before(&heap[child + 1], &heap[child]);
+        if (!comes_before(&heap[child], &turn))
             break;
-        child += child + 1 < t->heap_count && comes_before(t, t->heap[child + 1], t->heap[child]);
-        if (!comes_before(t, t->heap[child], last))
-            break;
-        t->heap[at] = t->heap[child];
-        at = child;
+        heap[at] = heap[child];
     }
-    t->heap[at] = last;
-    return first;
+    heap[at] = turn;
+}
+
+static void push(struct pim_core_timing *t, uint32_t number, uint64_t cycle)
+{
+    const struct pim_timing_turn turn = {cycle, number};
+    if (t->first_taken) {
+        t->first_taken = false;
+        put_first(t, turn);
+        return;
+    }
+    uint32_t at = t->heap_count++;
+    for (; at > 0 && comes_before(&turn, &t->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        t->heap[at] = t->heap[(at - 1) / 2];
+    t->heap[at] = turn;
 }
 
 static void control(struct pim_core_timing *t, struct pim_timing_core *core, const struct pim_instruction *i)
@@ -256,9 +257,9 @@ static void go_on(struct pim_core_timing *t, struct pim_timing_core *core,
 }
 
 /* Times what has its turn. */
-static void step(struct pim_core_timing *t)
+static void time_turn(struct pim_core_timing *t, uint32_t number)
 {
-    uint32_t number = pop(t), node = number % t->nodes;
+    uint32_t node = number % t->nodes;
     struct pim_timing_core *core = &t->core[number / t->nodes];
     if (node <= t->mask) {
         struct pim_timing_entry *entry = &core->window[node];
@@ -277,6 +278,17 @@ static void step(struct pim_core_timing *t)
     pim_timing_pass(t, core, to);
     go_on(t, core, entry);
     go_on(t, to, receive);
+}
+
+static void step(struct pim_core_timing *t)
+{
+    t->first_taken = true;
+    time_turn(t, t->heap[0].number);
+    if (!t->first_taken)
+        return;
+    t->first_taken = false; /* nothing took its place: the last does */
+    if (--t->heap_count > 0)
+        put_first(t, t->heap[t->heap_count]);
 }
 
 static bool enlarge(struct pim_timing_core *core)

@@ -68,6 +68,11 @@ struct pim_timing_core {
     uint64_t vector, transfer; /* busy in this phase */
 };
 
+struct pim_timing_turn {
+    uint64_t cycle;
+    uint32_t number;
+};
+
 struct pim_core_timing {
     struct pim_arena arena;
     struct pim_core_architecture a;
@@ -78,12 +83,13 @@ struct pim_core_timing {
     uint32_t chips;
     uint64_t queued; /* of all cores */
     uint64_t instructions;
-    /* What has its turn, a heap by `turn`, then number. Of each core first the places of the window, whose
+    /* What has its turn, a heap by cycles, then numbers. Of each core first the places of the window, whose
      * instructions have started and ask for what ends them, then the engines, whose next instruction can
      * start; a send stands for its receive as well. */
     uint32_t nodes; /* of a core */
-    uint32_t heap_count, *heap;
-    uint64_t *turn;
+    uint32_t heap_count;
+    bool first_taken; /* the first of the heap has its turn: what is pushed next takes its place */
+    struct pim_timing_turn *heap;
     uint32_t phases, phases_room;
     struct pim_trace_phase *phase;
     uint64_t *phase_end;
