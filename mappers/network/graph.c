@@ -167,6 +167,20 @@ uint32_t pim_graph_find(const struct pim_graph *graph, const char *name)
     return PIM_NONE;
 }
 
+uint64_t pim_graph_images(const struct pim_graph *graph)
+{
+    uint64_t images = 0;
+    for (uint32_t i = 0; i < graph->count; i++) {
+        const struct pim_shape *shape = &graph->layers[i].output;
+        if (graph->layers[i].operation != PIM_OPERATOR_INPUT)
+            continue;
+        if (shape->rank < 2 || (images != 0 && shape->dimension[0] != images))
+            return 1;
+        images = shape->dimension[0];
+    }
+    return images == 0 ? 1 : images;
+}
+
 /* What sorting needs: the readers of each description, and a heap of those whose inputs are all placed. */
 struct order {
     const struct pim_layer_description *descriptions;

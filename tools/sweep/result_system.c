@@ -9,7 +9,7 @@
 
 #define NANOSECONDS 1e9
 
-/* Multiply-accumulates of one image. */
+/* Multiply-accumulates of one image, of however many the network works at once. */
 static enum pim_status count_macs(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
                                   double *macs, struct pim_error *error)
 {
@@ -33,7 +33,7 @@ static enum pim_status count_macs(const struct pim_sweep *sweep, const struct pi
         status = pim_map_read_network(&request, &network, error);
     }
     if (status == PIM_OK)
-        *macs = (double)network->graph.macs;
+        *macs = (double)network->graph.macs / (double)pim_graph_images(&network->graph);
     pim_network_destroy(network);
     pim_arena_terminate(&arena);
     pim_map_words_terminate(&words);

@@ -120,20 +120,22 @@ static void name_network(const struct pim_network *network, char *text, size_t s
     (void)snprintf(text, size, "%.200s", network->name);
 }
 
-static void name_mapping(unsigned mapping, uint64_t batch, char *text, size_t size)
+/* The images of the network, which may come several at once, `batch` times. */
+static void name_mapping(unsigned mapping, const struct pim_network *network, uint64_t batch, char *text,
+                         size_t size)
 {
     (void)snprintf(text, size, "%s, batch of %" PRIu64,
                    mapping == MAPPING_SEQUENTIAL ? "sequential baseline"
                    : mapping == MAPPING_DDAM     ? "DDAM pipeline"
                                                  : "NicePIM",
-                   batch);
+                   batch * pim_graph_images(&network->graph));
 }
 
 static void foresee(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job)
 {
     const struct choices *choices = options;
     name_network(inputs->network, job->network, sizeof job->network);
-    name_mapping(choices->mapping, choices->batch, job->mapping, sizeof job->mapping);
+    name_mapping(choices->mapping, inputs->network, choices->batch, job->mapping, sizeof job->mapping);
     job->macs[0] = inputs->network->graph.macs * choices->batch;
 }
 
@@ -143,7 +145,7 @@ static enum pim_status describe(void *plan, struct pim_trace_description *descri
     struct made *made = plan;
     (void)error;
     name_network(made->search.network, made->network, sizeof made->network);
-    name_mapping(made->asked, made->search.batch, made->mapping, sizeof made->mapping);
+    name_mapping(made->asked, made->search.network, made->search.batch, made->mapping, sizeof made->mapping);
     *description = (struct pim_trace_description){.family = "nicepim",
                                                   .network = made->network,
                                                   .mapping = made->mapping,

@@ -228,6 +228,27 @@ START_TEST(check_sees_every_change)
 }
 END_TEST
 
+/* The inputs decide, where they agree: two images that come at once are two, a vector is none. */
+START_TEST(images_are_what_the_inputs_agree_on)
+{
+    static const struct pim_shape shapes[] = {
+        {4, {2, 3, 8, 8}}, {3, {2, 5, 7}}, {4, {1, 3, 8, 8}}, {1, {2}}, {2, {2, 9}}};
+    static const struct {
+        uint32_t inputs, input[2];
+        uint64_t images;
+    } cases[] = {{0, {0}, 1}, {1, {0}, 2}, {2, {0, 1}, 2}, {2, {0, 2}, 1}, {2, {0, 3}, 1}, {1, {4}, 2}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct pim_layer layers[3] = {{.operation = PIM_OPERATOR_PARAMETER, .output = {2, {9, 9}}}};
+        const struct pim_graph graph = {.count = cases[k].inputs + 1, .layers = layers};
+        for (uint32_t i = 0; i < cases[k].inputs; i++) {
+            layers[i + 1].operation = PIM_OPERATOR_INPUT;
+            layers[i + 1].output = shapes[cases[k].input[i]];
+        }
+        ck_assert_uint_eq(pim_graph_images(&graph), cases[k].images);
+    }
+}
+END_TEST
+
 Suite *graph_suite(void)
 {
     Suite *suite = suite_create("graph");
@@ -238,6 +259,7 @@ Suite *graph_suite(void)
     tcase_add_test(group, ready_layers_keep_the_described_order);
     tcase_add_test(group, cycles_and_dangling_edges_are_named);
     tcase_add_test(group, check_sees_every_change);
+    tcase_add_test(group, images_are_what_the_inputs_agree_on);
     suite_add_tcase(suite, group);
     return suite;
 }
