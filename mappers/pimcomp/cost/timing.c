@@ -1,5 +1,6 @@
 /* Whose instruction is timed next, and phases: timing.h. */
 #include "mappers/pimcomp/cost/timing_internal.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static bool make_core(struct pim_core_timing *t, uint32_t number)
     core->chip =
         number / a->width / a->chip_height * (a->width / a->chip_width) + number % a->width / a->chip_width;
     core->window = PIM_ARENA_ITEMS(&t->arena, struct pim_timing_entry, (size_t)t->mask + 1);
-    core->lines = PIM_ARENA_ITEMS(&t->arena, struct pim_timing_lines, 2 * ((size_t)t->mask + 1));
+    core->obstacles = PIM_ARENA_ITEMS(&t->arena, uint64_t, ((size_t)t->mask + 1) * t->words);
+    core->lines = PIM_ARENA_ARRAY(&t->arena, struct pim_timing_lines, t->words);
     core->group_free = PIM_ARENA_ARRAY(&t->arena, uint64_t, (size_t)core->groups + 1);
     core->group_mvms = PIM_ARENA_ARRAY(&t->arena, uint64_t, (size_t)core->groups + 1);
     core->group_holder =
@@ -38,7 +40,8 @@ static bool make_core(struct pim_core_timing *t, uint32_t number)
         if (!core->engine[engine].sequence)
             return false;
     }
-    return core->window && core->lines && core->group_free && core->group_mvms && core->group_holder;
+    return core->window && core->obstacles && core->lines && core->group_free && core->group_mvms &&
+           core->group_holder;
 }
 
 static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mapping)
@@ -50,6 +53,9 @@ static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mappi
     t->memory = PIM_ARENA_ARRAY(&t->arena, uint64_t, t->chips);
     for (t->mask = 1; t->mask / 2 < a->window; t->mask = 2 * t->mask + 1) {
     }
+    for (t->slots = 1; t->slots < a->window; t->slots *= 2) {
+    }
+    t->words = pim_divide_up32(t->slots, PIM_TIMING_WORD);
     t->nodes = t->mask + 1 + PIM_ENGINE_CONTROL;
     t->heap = PIM_ARENA_ARRAY(&t->arena, struct pim_timing_turn, t->nodes * (size_t)a->cores);
     if (!t->core || !t->server || !t->memory || !t->heap)
@@ -251,7 +257,8 @@ static void go_on(struct pim_core_timing *t, struct pim_timing_core *core,
     if (entry->end == PIM_TIMING_UNKNOWN)
         push(t, core->number * t->nodes + (uint32_t)(entry->sequence & t->mask), entry->due);
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
-        if (core->engine[engine].blocker == entry || engine == (unsigned)entry->engine)
+        if ((core->engine[engine].blocker == entry && entry->end != PIM_TIMING_UNKNOWN) ||
+            engine == (unsigned)entry->engine)
             look(t, core, (enum pim_engine)engine);
     fetch(t, core);
 }

@@ -1,10 +1,9 @@
 /* Windows and engines of cores: rules 1 to 10 of docs/models/core.md, as far as timing.h keeps them. */
 #include "mappers/machine/core_times.h"
 #include "mappers/pimcomp/cost/timing_internal.h"
+#include "sim/bits.h"
 #include "sim/integer.h"
 #include "traces/local.h"
-
-enum { LINE_SHIFT = 9, LINES = 64 };
 
 /* --- windows and conflicts --- */
 
@@ -26,16 +25,47 @@ static uint32_t group_of(const struct pim_instruction *i)
     return i->opcode == PIM_OP_ARRAY_WRITE ? i->u.array_write.group : i->u.mvm.group;
 }
 
-static uint64_t lines_of(struct pim_timing_range range)
+static uint32_t lines_in(struct pim_timing_range range)
 {
     if (range.begin == range.end)
         return 0;
-    uint32_t first = range.begin >> LINE_SHIFT, more = ((range.end - 1) >> LINE_SHIFT) - first;
-    if (more >= LINES - 1)
+    uint32_t more = (range.end - 1) / PIM_TIMING_LINE_BYTES - range.begin / PIM_TIMING_LINE_BYTES;
+    return pim_smaller32(more + 1, PIM_TIMING_LINES);
+}
+
+/* The instructions of a word with a bit in a line of `range`. */
+static uint64_t found_in(const uint64_t *lines, struct pim_timing_range range)
+{
+    uint64_t found = 0;
+    uint32_t line = range.begin / PIM_TIMING_LINE_BYTES;
+    for (uint32_t left = lines_in(range); left > 0; left--)
+        found |= lines[line++ % PIM_TIMING_LINES];
+    return found;
+}
+
+static void mark(uint64_t *lines, struct pim_timing_range range, uint64_t bit, bool set)
+{
+    uint32_t line = range.begin / PIM_TIMING_LINE_BYTES;
+    for (uint32_t left = lines_in(range); left > 0; left--, line++)
+        lines[line % PIM_TIMING_LINES] = (lines[line % PIM_TIMING_LINES] & ~bit) | (set ? bit : 0);
+}
+
+/* Sets or clears the bit of an instruction where it writes and reads. */
+static void mark_all(struct pim_timing_lines *lines, const struct pim_timing_touched *touched, uint64_t bit,
+                     bool set)
+{
+    mark(lines->writers, touched->write, bit, set);
+    mark(lines->readers, touched->read[0], bit, set);
+    mark(lines->readers, touched->read[1], bit, set);
+}
+
+/* The bits of a word that stand for instructions before `sequence`, and perhaps its own. */
+static uint64_t fetched_before(const struct pim_core_timing *t, uint64_t sequence, uint32_t word)
+{
+    uint64_t bits = pim_smaller(sequence, t->slots), below = (uint64_t)word * PIM_TIMING_WORD;
+    if (bits >= below + PIM_TIMING_WORD)
         return UINT64_MAX;
-    uint64_t lines = (UINT64_C(2) << more) - 1;
-    unsigned turn = first % LINES;
-    return lines << turn | lines >> (-turn % LINES);
+    return bits > below ? (UINT64_C(1) << (bits - below)) - 1 : 0;
 }
 
 void pim_timing_touch(const struct pim_core_timing *t, struct pim_timing_core *core,
@@ -47,10 +77,22 @@ void pim_timing_touch(const struct pim_core_timing *t, struct pim_timing_core *c
     touched->write = range_of(&access.write);
     touched->read[0] = range_of(&access.read[0]);
     touched->read[1] = range_of(&access.read[1]);
-    struct pim_timing_lines *lines = &core->lines[entry->sequence & t->mask];
-    lines->writes = lines_of(touched->write);
-    lines->reads = lines_of(touched->read[0]) | lines_of(touched->read[1]);
-    lines[(size_t)t->mask + 1] = *lines;
+    uint64_t sequence = entry->sequence, slot = sequence & (t->slots - 1);
+    struct pim_timing_lines *own = &core->lines[slot / PIM_TIMING_WORD];
+    uint64_t bit = UINT64_C(1) << slot % PIM_TIMING_WORD;
+    if (sequence >= t->slots) /* the one that had the slot has left the window */
+        mark_all(own, &pim_timing_at(t, core, sequence - t->slots)->touched, bit, false);
+    uint64_t *obstacles = &core->obstacles[(sequence & t->mask) * t->words];
+    for (uint32_t word = 0; word < t->words; word++) {
+        const struct pim_timing_lines *lines = &core->lines[word];
+        obstacles[word] = t->a.in_order ? fetched_before(t, sequence, word)
+                                        : found_in(lines->writers, touched->write) |
+                                              found_in(lines->readers, touched->write) |
+                                              found_in(lines->writers, touched->read[0]) |
+                                              found_in(lines->writers, touched->read[1]);
+    }
+    obstacles[slot / PIM_TIMING_WORD] &= ~bit;
+    mark_all(own, touched, bit, true);
 }
 
 static bool overlap(struct pim_timing_range a, struct pim_timing_range b)
@@ -58,71 +100,43 @@ static bool overlap(struct pim_timing_range a, struct pim_timing_range b)
     return a.begin < b.end && b.begin < a.end;
 }
 
-/* Whether one of the reads or the write of `touched` shares a byte with `range`. */
-static bool meets(const struct pim_timing_touched *touched, struct pim_timing_range range)
+/* Whether `entry` must wait for the end of `earlier`. */
+static bool waits_for(const struct pim_core_timing *t, const struct pim_timing_entry *entry,
+                      const struct pim_timing_entry *earlier)
 {
-    return overlap(touched->write, range) || overlap(touched->read[0], range) ||
-           overlap(touched->read[1], range);
-}
-
-static bool reads(const struct pim_timing_touched *touched, struct pim_timing_range range)
-{
-    return overlap(touched->read[0], range) || overlap(touched->read[1], range);
-}
-
-/* The first instruction from `sequence` on that stands in the way of that of `entry` and ends behind `at`;
- * that of `entry` itself: none does. */
-static uint64_t next_obstacle(const struct pim_core_timing *t, const struct pim_timing_core *core,
-                              const struct pim_timing_entry *entry, uint64_t sequence, uint64_t at)
-{
-    const uint64_t writes = core->lines[entry->sequence & t->mask].writes;
-    const uint64_t all = core->lines[entry->sequence & t->mask].reads | writes;
-    const struct pim_timing_lines *lines = &core->lines[sequence & t->mask];
-    for (; sequence < entry->sequence; sequence++, lines++) {
-        const uint64_t written = all & lines->writes, read = writes & lines->reads;
-        if ((written | read) == 0 && !t->a.in_order)
-            continue;
-        const struct pim_timing_entry *earlier = pim_timing_at(t, core, sequence);
-        if (earlier->end > at && ((t->a.in_order && earlier->engine != entry->engine) ||
-                                  (written != 0 && meets(&entry->touched, earlier->touched.write)) ||
-                                  (read != 0 && reads(&earlier->touched, entry->touched.write))))
-            break;
-    }
-    return sequence;
+    const struct pim_timing_touched *a = &entry->touched, *b = &earlier->touched;
+    return (t->a.in_order && earlier->engine != entry->engine) || overlap(a->write, b->write) ||
+           overlap(a->read[0], b->write) || overlap(a->read[1], b->write) || overlap(a->write, b->read[0]) ||
+           overlap(a->write, b->read[1]);
 }
 
 bool pim_timing_ready(const struct pim_core_timing *t, struct pim_timing_core *core, enum pim_engine engine)
 {
     struct pim_timing_engine *e = &core->engine[engine];
     struct pim_timing_entry *entry = pim_timing_next(t, core, engine);
-    uint64_t at = entry->start, sequence = pim_timing_later(e->checked, core->behind);
-    if (entry->sequence - sequence >= t->a.window)
-        sequence = entry->sequence - t->a.window + 1;
-    for (; (sequence = next_obstacle(t, core, entry, sequence, at)) < entry->sequence; sequence++) {
-        const struct pim_timing_entry *earlier = pim_timing_at(t, core, sequence);
-        if (earlier->end == PIM_TIMING_UNKNOWN) {
-            e->checked = sequence;
-            e->blocker = earlier;
-            entry->start = at;
-            return false;
+    uint64_t *obstacles = &core->obstacles[(entry->sequence & t->mask) * t->words];
+    e->blocker = NULL;
+    for (uint32_t word = 0; word < t->words; word++)
+        for (; obstacles[word] != 0; obstacles[word] &= obstacles[word] - 1) {
+            uint64_t slot = (uint64_t)word * PIM_TIMING_WORD + pim_lowest_bit(obstacles[word]);
+            uint64_t back = (entry->sequence - slot) & (t->slots - 1);
+            const struct pim_timing_entry *earlier = pim_timing_at(t, core, entry->sequence - back);
+            if (earlier->end <= entry->start || !waits_for(t, entry, earlier))
+                continue;
+            if (earlier->end == PIM_TIMING_UNKNOWN) {
+                e->blocker = earlier;
+                return false;
+            }
+            entry->start = earlier->end;
         }
-        at = earlier->end;
-    }
-    at = pim_timing_later(at, e->free);
+    entry->start = pim_timing_later(entry->start, e->free);
     if (engine == PIM_ENGINE_MATRIX) {
         uint32_t group = group_of(&entry->instruction);
-        at = pim_timing_later(at, core->group_free[group]);
-        if (core->group_holder[group]) {
-            e->checked = sequence;
-            e->blocker = core->group_holder[group];
-            entry->start = at;
-            return false;
-        }
+        entry->start = pim_timing_later(entry->start, core->group_free[group]);
+        e->blocker = core->group_holder[group];
     }
-    e->blocker = NULL;
-    e->ready = true;
-    entry->start = at;
-    return true;
+    e->ready = !e->blocker;
+    return e->ready;
 }
 
 /* It has started, and the engine can take the next one at `free_at`. */
@@ -130,7 +144,6 @@ static void leave(struct pim_timing_core *core, const struct pim_timing_entry *e
 {
     struct pim_timing_engine *engine = &core->engine[entry->engine];
     engine->head++;
-    engine->checked = 0;
     engine->ready = false;
     engine->free = free_at;
 }

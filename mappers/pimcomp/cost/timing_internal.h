@@ -20,10 +20,12 @@ struct pim_timing_touched {
     struct pim_timing_range write, read[2];
 };
 
-/* The lines of the local memory that it lies in, as bits: two instructions without a common line cannot
- * conflict. They stand apart from the window, close together. */
+enum { PIM_TIMING_LINES = 128, PIM_TIMING_LINE_BYTES = 512, PIM_TIMING_WORD = 64 };
+
+/* Which of the last instructions of a core write and read in each line of the local memory: a bit for each
+ * instruction. A large window takes several words. */
 struct pim_timing_lines {
-    uint64_t writes, reads;
+    uint64_t writers[PIM_TIMING_LINES], readers[PIM_TIMING_LINES];
 };
 
 /* An instruction that has been fetched. */
@@ -41,8 +43,7 @@ struct pim_timing_entry {
 struct pim_timing_engine {
     uint64_t *sequence; /* a ring */
     uint32_t head, tail;
-    uint64_t free;    /* when it can take the next one */
-    uint64_t checked; /* of the first one: earlier instructions before it are no obstacle */
+    uint64_t free;                          /* when it can take the next one */
     const struct pim_timing_entry *blocker; /* of the first one: its end is to be known; NULL: none */
     bool ready; /* the start of the first one is known, or it works and keeps the engine */
 };
@@ -56,7 +57,8 @@ struct pim_timing_core {
     uint64_t fetched;
     uint32_t open; /* fetched, and their ends unknown */
     struct pim_timing_entry *window;
-    struct pim_timing_lines *lines; /* of the window; twice, so that no part of it wraps */
+    uint64_t *obstacles;            /* of each place of the window: earlier ones that may conflict with it */
+    struct pim_timing_lines *lines; /* of each word */
     struct pim_timing_engine engine[PIM_ENGINES];
     /* instructions that are not fetched yet, as a ring */
     struct pim_instruction *queue;
@@ -76,7 +78,9 @@ struct pim_timing_turn {
 struct pim_core_timing {
     struct pim_arena arena;
     struct pim_core_architecture a;
-    uint32_t mask; /* of the rings of cores */
+    uint32_t mask;  /* of the rings of cores */
+    uint32_t slots; /* of bits, by sequence: a power of two, a window at least */
+    uint32_t words; /* that they take */
     struct pim_timing_core *core;
     struct pim_server *server; /* [chip * PIM_SERVERS + what] */
     uint64_t *memory;          /* of each chip: busy in this phase */
@@ -116,7 +120,7 @@ static inline struct pim_timing_entry *pim_timing_next(const struct pim_core_tim
     return e->head == e->tail ? NULL : pim_timing_at(timing, core, e->sequence[e->head & timing->mask]);
 }
 
-/* Fills in what the instruction of an entry touches. */
+/* Fills in what the instruction of an entry touches, and what may be in its way. */
 void pim_timing_touch(const struct pim_core_timing *timing, struct pim_timing_core *core,
                       struct pim_timing_entry *entry);
 /* Sets the earliest start of the next instruction of an engine; false: it waits for engine->blocker. */
