@@ -5,6 +5,13 @@ if(Python3_FOUND)
   set_tests_properties(reproduction.headlines PROPERTIES LABELS quick TIMEOUT 120 ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endif()
 
+# Bounds that no run beats, and parts that grow wider, on traces of four mappers.
+if(Python3_FOUND)
+  add_test(NAME bounds COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/python/test_bounds.py)
+  set_tests_properties(bounds PROPERTIES LABELS long TIMEOUT 1800
+    ENVIRONMENT "PIMSIM=$<TARGET_FILE:pimsim>;PYTHONDONTWRITEBYTECODE=1;${PIMSIM_TEST_ENVIRONMENT}")
+endif()
+
 # The Python module over the shared library; a sanitizer's runtime would have to be in the interpreter.
 if(Python3_FOUND AND NOT PIMSIM_SANITIZE)
   add_test(NAME python.module COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/python/test_pimsim.py)
