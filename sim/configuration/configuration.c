@@ -21,6 +21,11 @@ static bool has_no_default(const struct pim_key *key)
     return key->fallback && key->fallback[0] == '\0';
 }
 
+bool pim_configuration_has_default(const struct pim_key *key)
+{
+    return key->fallback && !has_no_default(key);
+}
+
 size_t pim_configuration_twin(const struct pim_schema *schema, size_t index)
 {
     static const char suffix[] = "_ns";
@@ -49,8 +54,10 @@ bool pim_configuration_same_quantity(const struct pim_schema *schema, const char
 static enum pim_status take_defaults(struct pim_configuration *configuration, struct pim_error *error)
 {
     const struct pim_schema *schema = configuration->schema;
+    if (pim_configuration_assign_defaults(configuration))
+        return PIM_OK;
     for (size_t i = 0; i < schema->count; i++) {
-        if (!schema->keys[i].fallback || has_no_default(&schema->keys[i]))
+        if (!pim_configuration_has_default(&schema->keys[i]))
             continue;
         enum pim_status status =
             pim_configuration_assign(configuration, i, schema->keys[i].fallback, PIM_ORIGIN_DEFAULT, error);

@@ -53,6 +53,9 @@ size_t pim_configuration_find(const struct pim_schema *schema, const char *path)
  * when there is none. */
 size_t pim_configuration_twin(const struct pim_schema *schema, size_t index);
 
+/* Whether the schema gives the key a value of its own. */
+bool pim_configuration_has_default(const struct pim_key *key);
+
 /* Writes "file:line", "command line" or "default". */
 void pim_configuration_origin(const struct pim_value *value, char *buffer, size_t size);
 
@@ -62,6 +65,10 @@ void pim_configuration_origin(const struct pim_value *value, char *buffer, size_
  * quotes). */
 enum pim_status pim_configuration_assign(struct pim_configuration *configuration, size_t key,
                                          const char *text, enum pim_origin origin, struct pim_error *error);
+
+/* Gives all keys their defaults, which are parsed as one text but for lists; false when something of it
+ * failed. Then pim_configuration_assign, key by key, says what. */
+bool pim_configuration_assign_defaults(struct pim_configuration *configuration);
 
 /* --- source.c: one file or text, prepared for libconfig --- */
 

@@ -315,31 +315,43 @@ enum pim_status pim_configuration_read_text(struct pim_configuration *configurat
     return status;
 }
 
-/* Writes `v = <text>` with the quotes or brackets that the command line may leave out. NULL when memory runs
- * out. */
-static char *write_assignment(const struct pim_key *key, const char *text, size_t *size)
+/* Writes the text with the quotes or brackets that the command line may leave out. */
+static void write_value(FILE *out, const struct pim_key *key, const char *text)
 {
-    char *line = NULL;
-    FILE *out = open_memstream(&line, size);
-    if (!out)
-        return NULL;
     while (*text == ' ' || *text == '\t')
         text++;
     bool bare_text = (key->type == PIM_KEY_TEXT || key->type == PIM_KEY_CHOICE) && *text != '"';
     bool bare_list = key->type == PIM_KEY_INTEGER_LIST && *text != '[' && *text != '(';
-    (void)fputs(bare_text ? "v = \"" : bare_list ? "v = [" : "v = ", out);
+    (void)fputs(bare_text ? "\"" : bare_list ? "[" : "", out);
     for (; *text; text++) {
         if (bare_text && (*text == '"' || *text == '\\'))
             (void)fputc('\\', out);
         (void)fputc(*text, out);
     }
     (void)fputs(bare_text ? "\"" : bare_list ? "]" : "", out);
+}
+
+/* Closes the memory stream of *text, which is NULL when something of it could not be written. */
+static char *finish_text(FILE *out, char **text)
+{
     bool failed = ferror(out) != 0;
     if (fclose(out) != 0 || failed) {
-        free(line);
-        return NULL;
+        free(*text);
+        *text = NULL;
     }
-    return line;
+    return *text;
+}
+
+/* `v = <text>`; NULL when memory runs out. */
+static char *write_assignment(const struct pim_key *key, const char *text, size_t *size)
+{
+    char *line = NULL;
+    FILE *out = open_memstream(&line, size);
+    if (!out)
+        return NULL;
+    (void)fputs("v = ", out);
+    write_value(out, key, text);
+    return finish_text(out, &line);
 }
 
 enum pim_status pim_configuration_assign(struct pim_configuration *configuration, size_t key,
@@ -408,4 +420,73 @@ enum pim_status pim_configuration_set(struct pim_configuration *configuration, c
     if (key == schema->count)
         return refuse_unknown(schema, "command line", path, false, error);
     return pim_configuration_assign(configuration, key, equals + 1, PIM_ORIGIN_COMMAND_LINE, error);
+}
+
+/* A list holds plain values only. */
+static bool is_of_list(const struct pim_key *key)
+{
+    return pim_configuration_has_default(key) && key->type != PIM_KEY_INTEGER_LIST;
+}
+
+/* All defaults but those of lists, each on a line of its own, from line 2 on; NULL when memory runs out. */
+static char *write_defaults(const struct pim_schema *schema, size_t *size)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+    bool first = true;
+    if (!out)
+        return NULL;
+    (void)fputs("v = (", out);
+    for (size_t i = 0; i < schema->count; i++) {
+        if (!is_of_list(&schema->keys[i]))
+            continue;
+        (void)fputs(first ? "\n" : ",\n", out);
+        write_value(out, &schema->keys[i], schema->keys[i].fallback);
+        first = false;
+    }
+    (void)fputs(")", out);
+    return finish_text(out, &text);
+}
+
+/* Gives each key its element of the list; false when one is not what its key allows. */
+static bool take_elements(struct pim_configuration *configuration, const config_setting_t *list,
+                          struct pim_error *error)
+{
+    const struct pim_schema *schema = configuration->schema;
+    unsigned count = 0;
+    for (size_t i = 0; i < schema->count; i++) {
+        if (!is_of_list(&schema->keys[i]))
+            continue;
+        const config_setting_t *element = config_setting_get_elem(list, count++);
+        if (!element || config_setting_source_line(element) != count + 1 ||
+            pim_value_read(&schema->keys[i], element, "default", &configuration->values[i], error) != PIM_OK)
+            return false;
+        configuration->values[i].origin = PIM_ORIGIN_DEFAULT;
+    }
+    return config_setting_length(list) == (int)count;
+}
+
+bool pim_configuration_assign_defaults(struct pim_configuration *configuration)
+{
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_source source = {.name = "defaults", .numbered = true};
+    config_t parsed;
+    bool taken = false;
+    char *text = write_defaults(configuration->schema, &source.size);
+    source.text = text;
+    if (text && pim_source_scan(&source, &error) == PIM_OK &&
+        pim_source_parse(&source, &parsed, &error) == PIM_OK) {
+        const config_setting_t *list = config_setting_get_member(config_root_setting(&parsed), "v");
+        taken = list && take_elements(configuration, list, &error);
+        config_destroy(&parsed);
+    }
+    for (size_t i = 0; i < configuration->schema->count && taken; i++) {
+        const struct pim_key *key = &configuration->schema->keys[i];
+        if (pim_configuration_has_default(key) && !is_of_list(key))
+            taken = pim_configuration_assign(configuration, i, key->fallback, PIM_ORIGIN_DEFAULT, &error) ==
+                    PIM_OK;
+    }
+    pim_source_terminate(&source);
+    free(text);
+    return taken;
 }

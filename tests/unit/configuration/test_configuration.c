@@ -1,4 +1,5 @@
 /* Values, defaults, origins, assignments, canonical text and hash. */
+#include "sim/configuration/internal.h"
 #include "sim/nearest.h"
 #include "tests/unit/configuration/test_schema.h"
 #include "tests/unit/test_main.h"
@@ -354,6 +355,60 @@ START_TEST(wrong_default_is_named)
 }
 END_TEST
 
+/* All at once, with the same values as one by one. */
+START_TEST(defaults_are_parsed_as_one_text)
+{
+    struct pim_configuration *configuration = make_configuration();
+    struct pim_error error = {PIM_OK, ""};
+    char *text = pim_configuration_write(configuration, true);
+    ck_assert(pim_configuration_assign_defaults(configuration));
+    for (size_t i = 0; i < test_schema.count; i++)
+        if (pim_configuration_has_default(&keys[i]))
+            ck_assert(pim_configuration_assign(configuration, i, keys[i].fallback, PIM_ORIGIN_DEFAULT,
+                                               &error) == PIM_OK);
+    char *again = pim_configuration_write(configuration, true);
+    ck_assert(text && again);
+    ck_assert_str_eq(text, again);
+    free(text);
+    free(again);
+    pim_configuration_destroy(configuration);
+}
+END_TEST
+
+/* Defaults are parsed as one text: that of the wrong key is named, and none is taken for the next key's. */
+START_TEST(wrong_default_among_others_is_named)
+{
+    static const struct {
+        const char *fallback, *message;
+    } wrong[] = {
+        {"10", "schema small: default: b: found 10, allowed is an integer from 0 to 9"},
+        {"1, 2", "schema small: default: b: found 1, 2, allowed is an integer from 0 to 9"},
+        {"1,\n2", "schema small: default: b: found 1,?2, allowed is an integer from 0 to 9"},
+        {"1)", "schema small: default: b: found 1), allowed is an integer from 0 to 9"},
+        {" ", "schema small: default: b: found  , allowed is an integer from 0 to 9"},
+        {"true", "schema small: default: b: found true, allowed is an integer from 0 to 9"},
+    };
+    struct pim_key small[] = {{"a", PIM_KEY_INTEGER, "3", 0, 9, NULL, "", ""},
+                              {"b", PIM_KEY_INTEGER, wrong[_i].fallback, 0, 9, NULL, "", ""},
+                              {"c", PIM_KEY_INTEGER, NULL, 0, 9, NULL, "", ""},
+                              {"d", PIM_KEY_INTEGER, "4", 0, 9, NULL, "", ""}};
+    const struct pim_schema schema = {"small", "", small, sizeof small / sizeof small[0]};
+    struct pim_configuration *configuration = NULL;
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_INTERNAL);
+    ck_assert_str_eq(error.text, wrong[_i].message);
+    ck_assert_ptr_null(configuration);
+    small[1].fallback = " 5";
+    ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);
+    ck_assert_int_eq(pim_configuration_set(configuration, "c=6", &error), PIM_OK);
+    static const char *const names[] = {"a", "b", "c", "d"};
+    static const int64_t values[] = {3, 5, 6, 4};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        ck_assert_int_eq(pim_configuration_integer(configuration, names[i]), values[i]);
+    pim_configuration_destroy(configuration);
+}
+END_TEST
+
 START_TEST(infinity_is_never_a_value)
 {
     static const struct pim_key endless[] = {{"a", PIM_KEY_REAL, "1", 0, (double)INFINITY, NULL, "", ""}};
@@ -399,7 +454,9 @@ Suite *values_suite(void)
     tcase_add_test(group, round_trip_property);
     tcase_add_test(group, two_units);
     tcase_add_test(group, two_units_with_ns_first);
+    tcase_add_test(group, defaults_are_parsed_as_one_text);
     tcase_add_test(group, wrong_default_is_named);
+    tcase_add_loop_test(group, wrong_default_among_others_is_named, 0, 6);
     tcase_add_test(group, infinity_is_never_a_value);
     tcase_add_test(group, edit_distances);
     suite_add_tcase(suite, group);
