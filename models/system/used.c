@@ -69,8 +69,11 @@ static const struct {
     {"pe.rows", NODE},
     {"tile.input_buffer_bits", TILE},
     {"tile.output_buffer_bits", TILE},
-    {"tile.switching", TILE},
 };
+
+/* Changes no area: tiles without routers of flits are given those that they could have. It decides which keys
+ * of routers count, and is taken beside one of these. */
+static const char *const decides_areas = "tile.switching";
 
 static bool is_measured(unsigned kind, const char *path)
 {
@@ -101,7 +104,7 @@ static unsigned kind_of(const struct pim_configuration *configuration)
 
 bool pim_hardware_decides(const char *key, const char *path)
 {
-    return strcmp(key, "array.kind") == 0 || pim_need_names(key, path);
+    return strcmp(key, "array.kind") == 0 || pim_need_names(key, path, PIM_TO_ANY);
 }
 
 bool pim_hardware_uses(const struct pim_configuration *configuration, enum pim_key_purpose purpose,
@@ -126,10 +129,15 @@ enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configur
     char names[64] = "", needs[PIM_NEED_TEXT];
     size_t at = 0;
     if (kind == 0 || (users & kind) != 0) {
-        const struct pim_need *need = pim_need_unmet(configuration, kind, purpose, path);
-        if (!need) /* of those that are measured: the only other reason */
+        if (purpose == PIM_TO_MEASURE && strcmp(path, decides_areas) == 0)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "%.200s: areas do not depend on it, only which keys of routers count: set it "
+                            "beside one of these, as noc.concentration",
+                            path);
+        if (purpose == PIM_TO_MEASURE && !is_measured(kind, path))
             return pim_fail(error, PIM_BAD_INPUT,
                             "%.200s: areas do not depend on it: it would change nothing", path);
+        const struct pim_need *need = pim_need_unmet(configuration, kind, purpose, path);
         pim_need_describe(need, configuration, needs);
         return pim_fail(error, PIM_BAD_INPUT, "%.200s: %s: it would change nothing", path, needs);
     }
@@ -148,6 +156,22 @@ void pim_hardware_key_of_set(const char *set, char *path, size_t size)
     (void)snprintf(path, size, "%.*s", (int)strcspn(set, "= \t"), set);
 }
 
+/* Whether the key is one that decides which keys of an area count, and one of those is set, too. */
+static bool decides_beside(const struct pim_configuration *configuration, enum pim_key_purpose purpose,
+                           const char *key, const char *const *sets, size_t count)
+{
+    const unsigned kind = kind_of(configuration);
+    if (purpose != PIM_TO_MEASURE || strcmp(key, decides_areas) != 0 || (users_of(key) & kind) == 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        char path[256];
+        pim_hardware_key_of_set(sets[i], path, sizeof path);
+        if (is_measured(kind, path) && pim_need_names(key, path, PIM_TO_MEASURE))
+            return true;
+    }
+    return false;
+}
+
 enum pim_status pim_hardware_accept_sets(const struct pim_configuration *configuration,
                                          enum pim_key_purpose purpose, const char *const *sets, size_t count,
                                          struct pim_error *error)
@@ -155,7 +179,8 @@ enum pim_status pim_hardware_accept_sets(const struct pim_configuration *configu
     for (size_t i = 0; i < count; i++) {
         char path[256];
         pim_hardware_key_of_set(sets[i], path, sizeof path);
-        if (!pim_hardware_uses(configuration, purpose, path))
+        if (!pim_hardware_uses(configuration, purpose, path) &&
+            !decides_beside(configuration, purpose, path, sets, count))
             return pim_hardware_refuse_key(configuration, purpose, path, error);
     }
     return PIM_OK;

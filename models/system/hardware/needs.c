@@ -281,10 +281,10 @@ const struct pim_need *pim_need_unmet(const struct pim_configuration *configurat
     return NULL;
 }
 
-bool pim_need_names(const char *key, const char *path)
+bool pim_need_names(const char *key, const char *path, unsigned purposes)
 {
     for (size_t i = 0; i < NEEDS; i++)
-        if (is_of(&needs[i], path) && among(needs[i].key, key, true))
+        if ((needs[i].purposes & purposes) != 0 && is_of(&needs[i], path) && among(needs[i].key, key, true))
             return true;
     return false;
 }

@@ -26,8 +26,8 @@ struct pim_need;
 const struct pim_need *pim_need_unmet(const struct pim_configuration *configuration, unsigned kinds,
                                       enum pim_key_purpose purpose, const char *path);
 
-/* Whether the value of `key` decides if `path` counts. */
-bool pim_need_names(const char *key, const char *path);
+/* Whether the value of `key` decides if `path` counts, for one of the `purposes`. */
+bool pim_need_names(const char *key, const char *path, unsigned purposes);
 
 /* "counts with tile.routing "adaptive" alone, which is "xy" here", for a message. */
 void pim_need_describe(const struct pim_need *need, const struct pim_configuration *configuration,

@@ -90,7 +90,11 @@ pimsim_command_test(area_tiles "area --hardware ${PROJECT_SOURCE_DIR}/configs/ha
 pimsim_command_test(area_tiles_flits "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --set noc.flit_bits=128" 0
   "16 x 8 flits of 128 bits a port.*routers +37\\.458 +74\\.916 +149\\.832\n" "^$")
 pimsim_command_test(area_tiles_radix "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --set noc.radix=4" 1 "^$"
-  "^pimsim area: noc\\.radix: counts with tile\\.switching \"wormhole\" alone, which is \"path_hold\" here: it would change nothing\n")
+  "^pimsim area: noc\\.radix: areas do not depend on it: it would change nothing\n")
+pimsim_command_test(area_tiles_switching "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --set noc.flit_bits=128 --set tile.switching=saf" 1 "^$"
+  "^pimsim area: tile\\.switching: areas do not depend on it, only which keys of routers count: set it beside one of these, as noc\\.concentration\n")
+pimsim_command_test(area_tiles_wormhole "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --set tile.switching=wormhole --set noc.concentration=2" 1 "^$"
+  "noc\\.concentration: 1: each tile has a router of its own")
 pimsim_command_test(area_tiles_budget "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --budget 5" 2 "^$"
   "^pimsim area: --budget goes with DRAM-PIM nodes; this hardware is made of tiles\n")
 pimsim_command_test(area_cores "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg" 1 "^$"

@@ -25,10 +25,7 @@ static const struct machine {
 enum { MACHINES = sizeof machines / sizeof machines[0] };
 
 /* What is looked at and changes no area of these machines. */
-static const char *const deciding[] = {
-    "array.kind",    /* the test is of one kind */
-    "tile.switching" /* decides whether tiles have routers of flits */
-};
+static const char *const deciding[] = {"array.kind"}; /* the test is of one kind */
 
 static struct pim_configuration *configure(const struct machine *machine, const char *set)
 {
