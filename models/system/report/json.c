@@ -61,7 +61,8 @@ static void put_figures(struct pim_json *json, const struct pim_system *system,
     const struct pim_cores *cores = pim_system_cores(system);
     const struct pim_channels *channels = pim_system_channels(system);
     const struct pim_tiles *tiles = pim_system_tiles(system);
-    const bool estimated = pim_trace_is_estimated(system->trace);
+    /* They are of whole phases, and those of a stopped run are not. */
+    const bool estimated = pim_trace_is_estimated(system->trace) && result->complete;
     uint64_t frontier = 0;
 #define OBJECT(page, key) pim_json_begin_object(json, key);
 #define OBJECT_END pim_json_end(json);

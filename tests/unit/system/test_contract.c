@@ -493,11 +493,56 @@ START_TEST(a_run_that_stops_early_says_so)
     ck_assert_int_eq(integer(json, "cycles"), 60);
     ck_assert_int_eq(integer(json, "phases.0.end_cycle"), 60);
     ck_assert_int_eq(integer(json, "phases.0.cycles"), 60);
+    for (size_t i = 0; i < 2; i++) { /* of whole phases */
+        ck_assert(json_is_null(at(json_array_get(at(json, "phases"), i), "estimate_cycles")));
+        ck_assert(json_is_null(at(json_array_get(at(json, "phases"), i), "equation_cycles")));
+    }
     json_decref(json);
     ck_assert_int_eq(run("run trace.bin --quiet --until 60"), 0);
     char *summary = output("out");
     ck_assert_ptr_nonnull(strstr(summary, "STOPPED BEFORE THE END"));
     free(summary);
+}
+END_TEST
+
+/* Estimates that nothing was simulated for are not 0 % off, in no format. */
+START_TEST(what_was_not_simulated_has_no_error)
+{
+    static const char *const none =
+        ".version 1\n.family \"test\"\n.configuration \"array = { width = 1; height = "
+        "1; };\"\n.array width=1 height=1 units=1\n"
+        ".phase 0 \"entered\" cycles=30\n.phase 1 \"never\" cycles=50\n.unit 0\n";
+    struct pim_error error = {PIM_OK, ""};
+    char path[300], worked[700];
+    (void)snprintf(path, sizeof path, "%s/out", folder);
+    (void)snprintf(worked, sizeof worked, "%sphase_begin 0\nmatrix m=16 n=8 k=8\nphase_end 0\n", none);
+    for (unsigned works = 0; works < 2; works++) {
+        json_t *json = NULL;
+        assemble(works ? worked : none);
+        ck_assert_int_eq(run("validate trace.bin --quiet --format json"), 0);
+        ck_assert_msg(pim_json_read(path, 1 << 20, &json, &error) == PIM_OK, "%s", error.text);
+        ck_assert_int_eq(json_is_null(at(json, "total.error_percent")), !works);
+        ck_assert_int_eq(json_is_null(at(json, "steps.0.error_percent")), !works);
+        ck_assert_int_eq(json_is_null(at(json, "phases.0.error_percent")), !works);
+        ck_assert(json_is_null(at(json, "steps.1.error_percent")));
+        ck_assert(json_is_null(at(json, "phases.1.error_percent")));
+        ck_assert_double_eq(json_number_value(at(json, "phases.1.estimate_cycles")), 50);
+        json_decref(json);
+        ck_assert_int_eq(run("validate trace.bin --quiet --format csv"), 0);
+        char *csv = output("out");
+        ck_assert_ptr_nonnull(strstr(csv, "\nnever,50,0,,"));
+        free(csv);
+        ck_assert_int_eq(run("validate trace.bin --quiet --phases"), 0);
+        char *text_of_all = output("out");
+        const char *row = strstr(text_of_all, "\nnever"), *total = strstr(text_of_all, "\ntotal:");
+        ck_assert(row && total);
+        double estimate = 0, simulated = 1;
+        char sign[2] = "";
+        ck_assert_int_eq(sscanf(row + strlen("\nnever"), "%lf %lf %1s |", &estimate, &simulated, sign), 3);
+        ck_assert_str_eq(sign, "-");
+        ck_assert_int_eq(strstr(total, "cycles, error -\n") != NULL, !works);
+        free(text_of_all);
+    }
 }
 END_TEST
 
@@ -609,6 +654,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, simulator_and_inputs_allow_to_repeat_a_run);
     tcase_add_test(tests, two_runs_give_the_same_bytes);
     tcase_add_test(tests, a_run_that_stops_early_says_so);
+    tcase_add_test(tests, what_was_not_simulated_has_no_error);
     tcase_add_test(tests, components_of_the_energy_add_up);
     tcase_add_test(tests, clocked_and_static_power_of_cores);
     tcase_add_test(tests, steps_share_the_run);

@@ -39,14 +39,16 @@ struct line {
     double contention, rows, refresh, turnaround, buffer, peer;
 };
 
+/* NaN: nothing was simulated. */
 static double percent_above(double said, double simulated)
 {
-    return simulated > 0 ? 100.0 * (said - simulated) / simulated : 0.0;
+    return simulated > 0 ? 100.0 * (said - simulated) / simulated : (double)NAN;
 }
 
+/* NaN: there is none. */
 static double error_percent(const struct line *line)
 {
-    return percent_above(line->estimate, line->simulated);
+    return line->estimated ? percent_above(line->estimate, line->simulated) : (double)NAN;
 }
 
 /* A mapper that was stopped has no estimate to give, nor has who writes a trace by hand. */
@@ -170,17 +172,33 @@ static void print_header(FILE *file, bool equations)
             "memory", "network", "waiting", "overlap", "contention", "rows", "refresh", "buffer", "peer");
 }
 
+static void print_cycles(FILE *file, bool known, double cycles)
+{
+    if (known)
+        fprintf(file, " %12.0f", cycles);
+    else
+        fprintf(file, " %12s", "-");
+}
+
+static void print_percent(FILE *file, double percent)
+{
+    if (isnan(percent))
+        fprintf(file, " %8s", "-");
+    else
+        fprintf(file, " %+7.1f%%", percent);
+}
+
 static void print_line(FILE *file, const struct line *line, bool equations)
 {
-    if (line->estimated)
-        fprintf(file, "%-32s %12.0f %12.0f %+7.1f%%", line->name, line->estimate, line->simulated,
-                error_percent(line));
-    else
-        fprintf(file, "%-32s %12s %12.0f %8s", line->name, "-", line->simulated, "-");
-    if (equations && line->equation_phases > 0)
-        fprintf(file, " %12.0f %+7.1f%%", line->equations, percent_above(line->equations, line->simulated));
-    else if (equations)
-        fprintf(file, " %12s %8s", "-", "-");
+    fprintf(file, "%-32s", line->name);
+    print_cycles(file, line->estimated, line->estimate);
+    print_cycles(file, true, line->simulated);
+    print_percent(file, error_percent(line));
+    if (equations) {
+        const bool said = line->equation_phases > 0;
+        print_cycles(file, said, line->equations);
+        print_percent(file, said ? percent_above(line->equations, line->simulated) : (double)NAN);
+    }
     fprintf(file, " | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f | %10.0f %10.0f %10.0f %10.0f %10.0f\n",
             line->share[PIM_SHARE_MATRIX], line->share[PIM_SHARE_VECTOR], line->share[PIM_SHARE_MEMORY],
             line->share[PIM_SHARE_NETWORK], line->share[PIM_SHARE_WAITING], 0 - line->overlap,
@@ -210,15 +228,28 @@ static void print_parts(FILE *file, const struct line *total)
     fprintf(file, "\n");
 }
 
+enum { PERCENT_TEXT = 48 };
+
+/* "+0.24 %", or "-" for NaN. */
+static const char *percent_text(double percent, char text[PERCENT_TEXT])
+{
+    if (isnan(percent))
+        (void)snprintf(text, PERCENT_TEXT, "-");
+    else
+        (void)snprintf(text, PERCENT_TEXT, "%+.2f %%", percent);
+    return text;
+}
+
 /* The published equations over the run, and over the phases that they have terms for. */
 static void print_equations(FILE *file, const struct line *total)
 {
+    char whole[PERCENT_TEXT], known[PERCENT_TEXT];
     fprintf(file,
-            "published equations: %.0f cycles, %+.2f %% of the run; %" PRIu64 " of %" PRIu64
-            " phases have terms in them, %.0f simulated cycles: %+.2f %%\n",
-            total->equations, percent_above(total->equations, total->simulated), total->equation_phases,
-            total->phases, total->equations_simulated,
-            percent_above(total->equations, total->equations_simulated));
+            "published equations: %.0f cycles, %s of the run; %" PRIu64 " of %" PRIu64
+            " phases have terms in them, %.0f simulated cycles: %s\n",
+            total->equations, percent_text(percent_above(total->equations, total->simulated), whole),
+            total->equation_phases, total->phases, total->equations_simulated,
+            percent_text(percent_above(total->equations, total->equations_simulated), known));
     fprintf(file, "equations by term (cycles):");
     for (unsigned term = 0; term < PIM_EQUATION_TERMS; term++)
         fprintf(file, "  %s %.0f", pim_equation_term_name(term), total->terms[term]);
@@ -256,9 +287,10 @@ static void write_text(FILE *file, struct comparison *comparison, bool all)
     print_header(file, equations);
     for (size_t i = 0; i < shown; i++)
         print_line(file, &comparison->phases[i], equations);
+    char percent[PERCENT_TEXT];
     if (comparison->total.estimated)
-        fprintf(file, "\ntotal: estimate %.0f, simulated %.0f cycles, error %+.2f %%\n",
-                comparison->total.estimate, comparison->total.simulated, error_percent(&comparison->total));
+        fprintf(file, "\ntotal: estimate %.0f, simulated %.0f cycles, error %s\n", comparison->total.estimate,
+                comparison->total.simulated, percent_text(error_percent(&comparison->total), percent));
     else
         fprintf(file, "\ntotal: the trace has no estimate, simulated %.0f cycles\n",
                 comparison->total.simulated);
@@ -290,7 +322,7 @@ static void put_equations(struct pim_json *json, const struct line *line)
     pim_json_end(json);
 }
 
-/* Figures of an estimate are null where there is none. */
+/* Figures of an estimate are null where there is none, as NaN are written. */
 static void put_line(struct pim_json *json, const char *key, const struct line *line)
 {
     pim_json_begin_object(json, key);
@@ -298,10 +330,7 @@ static void put_line(struct pim_json *json, const char *key, const struct line *
     pim_json_put_count(json, "phases", line->phases);
     pim_json_put_real(json, "estimate_cycles", line->estimated ? line->estimate : (double)NAN);
     pim_json_put_real(json, "simulated_cycles", line->simulated);
-    if (line->estimated)
-        pim_json_put_real(json, "error_percent", error_percent(line));
-    else
-        pim_json_put_null(json, "error_percent");
+    pim_json_put_real(json, "error_percent", error_percent(line));
     pim_json_begin_object(json, "estimate_by");
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         pim_json_put_real(json, pim_estimate_part_name(part),
@@ -342,13 +371,19 @@ static enum pim_status write_json(FILE *file, const struct comparison *compariso
     return status;
 }
 
+/* Nothing for NaN. */
+static void write_csv_figure(FILE *file, double figure)
+{
+    if (!isnan(figure))
+        fprintf(file, "%.17g", figure);
+}
+
 static void write_csv_line(FILE *file, const struct line *line)
 {
-    if (line->estimated)
-        fprintf(file, "%s,%.17g,%.17g,%.17g", line->name, line->estimate, line->simulated,
-                error_percent(line));
-    else
-        fprintf(file, "%s,,%.17g,", line->name, line->simulated);
+    fprintf(file, "%s,", line->name);
+    write_csv_figure(file, line->estimated ? line->estimate : (double)NAN);
+    fprintf(file, ",%.17g,", line->simulated);
+    write_csv_figure(file, error_percent(line));
     for (unsigned share = 0; share < PIM_SHARES; share++)
         fprintf(file, ",%.17g", line->share[share]);
     fprintf(file, ",%.17g", 0 - line->overlap);
