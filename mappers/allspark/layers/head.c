@@ -235,7 +235,7 @@ static void estimate_pool_once(const struct pim_estimate_hardware *hardware,
     estimate[PIM_ESTIMATE_MEMORY] +=
         4 * pim_estimate_access(hardware) + 2 * pim_estimate_stream(hardware, parts * sums, true);
     if (parts > 1)
-        estimate[PIM_ESTIMATE_TRANSFER] += pim_transport_collect(hardware, sums, parts);
+        estimate[PIM_ESTIMATE_TRANSFER] += pim_transport_collect(hardware, sums, parts - 1);
     if (first)
         return;
     estimate[PIM_ESTIMATE_TRANSFER] += pim_estimate_ring(hardware, sums, 2);

@@ -14,7 +14,7 @@
 
 /* What a unit does in a phase. */
 struct volume {
-    uint64_t sent, received, macs, matrix_weights, loaded_weights;
+    uint64_t sent, received, receives, macs, matrix_weights, loaded_weights;
 };
 
 struct message {
@@ -56,8 +56,10 @@ static void read_unit(struct ledger *ledger, uint32_t unit)
             volume->sent += instruction->u.network.bytes;
             note_send(ledger, unit, instruction);
         }
-        if (instruction->opcode == PIM_OP_RECEIVE)
+        if (instruction->opcode == PIM_OP_RECEIVE) {
             volume->received += instruction->u.network.bytes;
+            volume->receives++;
+        }
         if (instruction->opcode == PIM_OP_MATRIX) {
             volume->macs += instruction->u.matrix.m * n * k;
             volume->matrix_weights += n * k;
@@ -402,6 +404,29 @@ static uint32_t plan_stage(const struct pim_allspark_plan *plan, uint32_t of, co
     ck_abort_msg("no stage of the plan has the block");
 }
 
+/* The pooling behind a last stage with one partition: the node that collects the sums of its column has those
+   of its own, and its estimate is of the messages that come from the others, one after another: each but the
+   last takes the flits of its bytes. Only where the first layer is as full as a layer can be: an estimate
+   knows no fewer. */
+static void check_pool(const struct ledger *ledger, uint32_t phase)
+{
+    const struct pim_allspark_plan *plan = &ledger->scenario->plan;
+    const struct pim_allspark_stage *stage = &plan->stage[plan->stages - 1];
+    const struct pim_allspark_partition *part = &stage->partition[0];
+    const uint32_t collector = pim_tile_unit(plan, &part->layout.tiles[0], 0, 0);
+    const struct volume *volume = &ledger->volumes[(uint64_t)collector * ledger->phases + phase];
+    uint64_t cycles = 0;
+    if (stage->partitions > 1 || pim_pooled_parts(part) != pim_pooled_parts_at_most(part))
+        return;
+    if (volume->receives > 0) {
+        const uint64_t bytes = volume->received / volume->receives;
+        cycles = (volume->receives - 1) * (bytes / plan->hardware.flit_bytes + 1) +
+                 pim_estimate_ring(&plan->hardware, bytes, 2);
+    }
+    ck_assert_uint_eq(pim_trace_phase(ledger->scenario->trace, phase)->estimate_parts[PIM_ESTIMATE_TRANSFER],
+                      part->batch * cycles);
+}
+
 /* All phases of all nodes; that no two messages have the same source, destination and tag; and the
    estimate. */
 static void check_volumes(const struct scenario *scenario)
@@ -418,6 +443,8 @@ static void check_volumes(const struct scenario *scenario)
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
             parts += description->estimate_parts[part];
         ck_assert_uint_eq(parts, description->estimate_cycles);
+        if (strcmp(description->name, "pool") == 0)
+            check_pool(&ledger, phase);
         char step[24] = "";
         if (sscanf(description->name, "stage%" SCNu32 "/block%" SCNu32 "/%23[a-z]", &e.index, &e.block,
                    step) == 3 &&
