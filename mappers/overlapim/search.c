@@ -201,12 +201,14 @@ static enum pim_status nothing_fits(const struct task *task, uint64_t rows, stru
                         " data spaces",
                         name, task->inputs->budget, task->inputs->spaces[task->layer].data_spaces);
     uint64_t channels = (rows + machine->rows - 1) / machine->rows * task->inputs->channels;
-    return pim_fail(error, PIM_BAD_INPUT,
-                    "layer %s needs %" PRIu64 " rows of a bank in the best of %" PRIu64
-                    " candidates, there are %" PRIu32 ": about %" PRIu64
-                    " channels a layer would do (--channels-per-layer takes 1, 2 and 4), or weights that are "
-                    "not kept (drop weights, in a file of --constraints)",
-                    name, rows, task->inputs->budget, machine->rows, channels);
+    const bool keeps_weights =
+        task->inputs->layers->layer[task->layer].product && !task->inputs->spaces[task->layer].drop_weights;
+    return pim_fail(
+        error, PIM_BAD_INPUT,
+        "layer %s needs %" PRIu64 " rows of a bank in the best of %" PRIu64 " candidates, there are %" PRIu32
+        ": about %" PRIu64 " channels a layer would do (--channels-per-layer takes 1, 2 and 4)%s",
+        name, rows, task->inputs->budget, machine->rows, channels,
+        keeps_weights ? ", or weights that are not kept (drop weights, in a file of --constraints)" : "");
 }
 
 /* Looks at all candidates, or, when the search is stopped, at some, but until one fits. */

@@ -590,11 +590,14 @@ END_TEST
 
 /* Rows that no program can do without are refused where the machine is read; then those of a layer. */
 static const struct {
-    const char *set, *first, *second;
+    const char *set, *constraints, *first, *second;
+    bool advice; /* not to keep weights */
 } small_memories[] = {
-    {"levels.rows=256", "rows of a bank", "there are 256"},
-    {"levels.rows=193", "rows of a bank", "there are 193"},
-    {"levels.rows=192", "levels.rows", "at least 193 rows for words of 16 bits"},
+    {"levels.rows=256", "", "rows of a bank", "there are 256", true},
+    {"levels.rows=193", "", "rows of a bank", "there are 193", true},
+    {"levels.rows=193", "drop weights\n", "layer conv1_2 needs", "there are 193", false},
+    {"levels.rows=9000", "layer pool1\ninside P=14 Q=14\n", "layer pool1 needs", "there are 9000", false},
+    {"levels.rows=192", "", "levels.rows", "at least 193 rows for words of 16 bits", false},
 };
 
 START_TEST(too_small_a_memory)
@@ -602,12 +605,20 @@ START_TEST(too_small_a_memory)
     struct setting setting;
     struct pim_overlapim_plan plan;
     struct pim_error error = {PIM_OK, ""};
+    char path[] = "/tmp/pimsim-constraints-XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(small_memories[_i].constraints, file);
+    (void)fclose(file);
     set_up(&setting, "vgg16", small_memories[_i].set);
     struct pim_overlapim_options options = options_of(0, 1);
+    options.constraints = path;
     ck_assert(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_BAD_INPUT);
     ck_assert_msg(strstr(error.text, small_memories[_i].first) &&
-                      strstr(error.text, small_memories[_i].second),
+                      strstr(error.text, small_memories[_i].second) &&
+                      (strstr(error.text, "drop weights") != NULL) == small_memories[_i].advice,
                   "%s", error.text);
+    (void)unlink(path);
     pim_overlapim_plan_terminate(&plan);
     tear_down(&setting);
 }
