@@ -96,6 +96,18 @@ static enum pim_status simulate(struct made *made, uint64_t limit, uint64_t *cyc
     return status;
 }
 
+/* Whether the shorter estimate is that of the rule, or its rows alone have room for all words. */
+static bool rule_is_estimated_faster(struct made *made, struct pim_overlapim_found *rule)
+{
+    const uint64_t found_end = made->plan.chains[PIM_SERIES_AHEAD].end, rule_end = rule->chain.end;
+    struct pim_error ignored = {0};
+    const bool found_fits = pim_overlapim_rows_fit(&made->plan, &ignored) == PIM_OK;
+    pim_overlapim_exchange(&made->plan, rule);
+    const bool rule_fits = pim_overlapim_rows_fit(&made->plan, &ignored) == PIM_OK;
+    pim_overlapim_exchange(&made->plan, rule);
+    return found_fits == rule_fits ? rule_end < found_end : rule_fits;
+}
+
 /* Whether the mappings of the rule are faster than those that were found. Estimates decide where they are a
  * third apart, where nobody simulates or no trace can be kept, and where time is over or limited: simulations
  * are not stopped. A rule whose mappings are refused does not win, and wins where those found alone are. */
@@ -106,7 +118,7 @@ static enum pim_status rule_wins(struct made *made, const struct pim_mapper_sear
     const bool hurried = search->seconds > 0 || (search->stop && search->stop(search->context));
     uint64_t found = 0, cycles = 0;
     bool complete = false;
-    *wins = rule_end < found_end;
+    *wins = rule_is_estimated_faster(made, rule);
     if (!made->inputs->simulate || hurried || 3 * rule_end >= 4 * found_end || 3 * found_end >= 4 * rule_end)
         return PIM_OK;
     const enum pim_status first = simulate(made, UINT64_MAX, &found, &complete, error);

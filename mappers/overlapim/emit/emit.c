@@ -190,6 +190,18 @@ static enum pim_status put_all(struct pim_emission *emission)
     return PIM_OK;
 }
 
+/* Real rows of a layer; nothing where it multiplies nothing. */
+static enum pim_status place(const struct pim_overlapim_plan *plan, uint32_t index, struct pim_real *real,
+                             struct pim_error *error)
+{
+    const struct pim_layer_mapping *mapping = &plan->mappings[plan->objective][index];
+    const struct pim_mapped_layer *layer = &plan->layers.layer[index];
+    if (!layer->product)
+        return PIM_OK;
+    return pim_real_place(&plan->machine, layer, plan->spaces[index].drop_weights, &mapping->nest,
+                          &mapping->strides, real, error);
+}
+
 /* What is known of every layer before any program is written. */
 static enum pim_status prepare(struct pim_emission *emission)
 {
@@ -216,14 +228,21 @@ static enum pim_status prepare(struct pim_emission *emission)
         if (pim_overlapim_transformed(plan))
             pim_column_use_existing(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
         emission->latest[i] = pim_emission_latest(plan, i);
-        if (plan->real && layer->product &&
-            pim_real_place(&plan->machine, layer, plan->spaces[i].drop_weights, &mapping->nest,
-                           &mapping->strides, &emission->real[i], emission->error) != PIM_OK)
+        if (plan->real && place(plan, i, &emission->real[i], emission->error) != PIM_OK)
             return emission->error->status;
     }
     for (uint32_t i = 0; i < count; i++)
         emission->fits[i] = pim_emission_fits(emission, i);
     return pim_emission_flows(emission);
+}
+
+enum pim_status pim_overlapim_rows_fit(const struct pim_overlapim_plan *plan, struct pim_error *error)
+{
+    struct pim_real real;
+    for (uint32_t i = 0; plan->real && i < plan->layers.count; i++)
+        if (place(plan, i, &real, error) != PIM_OK)
+            return error->status;
+    return PIM_OK;
 }
 
 enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct pim_trace_writer *writer,

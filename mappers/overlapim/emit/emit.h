@@ -22,4 +22,7 @@
 enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct pim_trace_writer *writer,
                                    struct pim_error *error);
 
+/* PIM_BAD_INPUT names a layer whose words the rows of a bank do not hold, where they are real. */
+enum pim_status pim_overlapim_rows_fit(const struct pim_overlapim_plan *plan, struct pim_error *error);
+
 #endif
