@@ -12,4 +12,12 @@
             return try_status;                                                                               \
     } while (0)
 
+/* Returns from the function at work with PIM_NO_MEMORY and a text, as with pim_fail, unless all of the memory
+ * that was asked for is there. */
+#define PIM_NEED_MEMORY(there, error, ...)                                                                   \
+    do {                                                                                                     \
+        if (PIM_UNLIKELY(!(there)))                                                                          \
+            return pim_fail((error), PIM_NO_MEMORY, __VA_ARGS__);                                            \
+    } while (0)
+
 #endif

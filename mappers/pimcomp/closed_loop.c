@@ -3,6 +3,7 @@
 
 #include "mappers/pimcomp/cost/timing.h"
 #include "mappers/search/workers.h"
+#include "sim/try.h"
 #include "traces/file/writer.h"
 
 #include <assert.h>
@@ -57,8 +58,7 @@ static enum pim_status time_one(const struct pim_core_profile_options *options, 
     (void)limit;
     mapping.layout = &candidate->layout;
     struct pim_core_timing *timing = pim_core_timing_create(&mapping);
-    if (!timing)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate a layout");
+    PIM_NEED_MEMORY(timing, error, "no memory to estimate a layout");
     enum pim_status status = schedule(options, candidate, NULL, timing, error);
     candidate->refused = status == PIM_BAD_INPUT;
     if (status == PIM_OK)
@@ -80,8 +80,7 @@ static enum pim_status write_program(const struct pim_core_profile_options *opti
                                                       .width = mapping->architecture->width,
                                                       .height = mapping->architecture->height,
                                                       .units = mapping->architecture->cores};
-    if (pim_trace_writer_create(path, &description, &writer, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_trace_writer_create(path, &description, &writer, error));
     enum pim_status status = schedule(options, candidate, writer, NULL, error);
     if (status == PIM_OK)
         return pim_trace_writer_finish(writer, error);
@@ -243,8 +242,7 @@ enum pim_status pim_core_profile_run(const struct pim_core_profile_options *opti
     uint32_t best = profile->taken = pim_core_profile_best(profile, 0, profile->count);
     if (!options->simulate)
         return PIM_OK;
-    if (simulate_one(options, UINT64_MAX, &profile->candidate[best], error) != PIM_OK)
-        return error->status;
+    PIM_TRY(simulate_one(options, UINT64_MAX, &profile->candidate[best], error));
     p.limit = profile->candidate[best].cycles;
     list_finalists(profile, best, most, &p);
     if (p.count > 0 && run(&p, error) != PIM_OK)

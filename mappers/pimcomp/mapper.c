@@ -12,9 +12,9 @@
 #include "mappers/pimcomp/searches.h"
 #include "mappers/pimcomp/segmented.h"
 #include "mappers/search/workers.h"
+#include "sim/try.h"
 #include "traces/file/reader.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,6 @@
 enum { LAYOUT_GENETIC, LAYOUT_BALANCE, LAYOUT_FIRST };
 enum { MAX_LAYERS_IN_CORE = 32 };
 
-static const char *const preset_names[] = {"default", "fast", "paper"};
 /* Layouts of the search that are simulated, by preset. */
 enum { PROFILE_BY_PRESET = PIM_RUNNERS_UP_MOST + 2 };
 static const uint32_t preset_profiles[] = {4, 1, 8};
@@ -139,8 +138,7 @@ static enum pim_status force(struct made *made, uint32_t layers, const enum pim_
     if (made->choices.unfolding == 0)
         return PIM_OK;
     enum pim_unfolding *all = PIM_ARENA_ARRAY(&made->arena, enum pim_unfolding, layers);
-    if (!all)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the unfoldings");
+    PIM_NEED_MEMORY(all, error, "out of memory for the unfoldings");
     for (uint32_t i = 0; i < layers; i++)
         all[i] = (enum pim_unfolding)(made->choices.unfolding - 1);
     *forced = all;
@@ -151,8 +149,7 @@ static enum pim_status partition(struct made *made, struct pim_error *error)
 {
     struct pim_core_plan *plan = &made->plan;
     const enum pim_unfolding *forced;
-    if (force(made, plan->network.count, &forced, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(force(made, plan->network.count, &forced, error));
     return pim_core_partition_make(&plan->network, &plan->architecture, plan->mapping.mode, forced,
                                    &made->arena, &plan->partition, error);
 }
@@ -161,10 +158,7 @@ static enum pim_status partition(struct made *made, struct pim_error *error)
 static struct pim_core_search_options search_options(const struct made *made)
 {
     const struct choices *choices = &made->choices;
-    struct pim_core_search_options options;
-    bool known = pim_core_search_preset(preset_names[choices->preset], &options);
-    assert(known); /* preset_names are the choices */
-    (void)known;
+    struct pim_core_search_options options = pim_core_search_preset(choices->preset);
     options.seed = choices->search.seed;
     options.threads = (unsigned)choices->search.threads;
     options.seconds = remaining(made);
@@ -190,9 +184,9 @@ static enum pim_status search(struct made *made, struct pim_error *error)
     options.starts = starts;
     options.start = start;
     plan->searched = true;
-    if (pim_core_searches_run(&plan->mapping, &options, preset_restarts[plan->mapping.mode][choices->preset],
-                              &made->arena, &made->searches, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_searches_run(&plan->mapping, &options,
+                                  preset_restarts[plan->mapping.mode][choices->preset], &made->arena,
+                                  &made->searches, error));
     plan->layout = made->searches.found[pim_core_searches_best(&made->searches)].layout;
     plan->search = pim_core_searches_sum(&made->searches);
     return PIM_OK;
@@ -214,13 +208,10 @@ static void add_found(const struct pim_core_profile_options *options,
 /* As much of the budget of the refinement as --budget leaves of the generations. */
 static uint64_t part_of_budget(const struct choices *choices, uint64_t budget)
 {
-    struct pim_core_search_options options;
-    bool known = pim_core_search_preset(preset_names[choices->preset], &options);
-    assert(known);
-    (void)known;
-    if (choices->search.steps == 0 || choices->search.steps >= options.generations)
+    const uint32_t generations = pim_core_search_preset(choices->preset).generations;
+    if (choices->search.steps == 0 || choices->search.steps >= generations)
         return budget;
-    return budget * choices->search.steps / options.generations;
+    return budget * choices->search.steps / generations;
 }
 
 /* Does what times layouts, on the threads that were asked for. */
@@ -230,8 +221,7 @@ static enum pim_status with_workers(struct made *made,
                                     struct pim_error *error)
 {
     struct pim_workers *workers;
-    if (pim_workers_create(&workers, (unsigned)made->choices.search.threads, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_workers_create(&workers, (unsigned)made->choices.search.threads, error));
     enum pim_status status = task(made, workers, error);
     pim_workers_destroy(workers);
     return status;
@@ -264,8 +254,7 @@ static enum pim_status profile(struct made *made, struct pim_workers *workers, s
     for (uint32_t i = given; i < searches->starts; i++)
         pim_core_profile_add(&options, profile, "start", false, &searches->start[i]);
     add_found(&options, searches, searches->brief, searches->count, profile);
-    if (pim_core_profile_time(&options, profile, 0, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_profile_time(&options, profile, 0, error));
     const struct pim_refine_options refine = {
         .instructions = part_of_budget(choices, preset_instructions[choices->preset]),
         .timed = (uint32_t)part_of_budget(choices, preset_timed[plan->mapping.mode][choices->preset]),
@@ -274,12 +263,10 @@ static enum pim_status profile(struct made *made, struct pim_workers *workers, s
         .seconds = remaining(made),
         .stop = choices->search.stop,
         .context = choices->search.context};
-    if (pim_core_refine(&options, &refine, &made->arena, profile, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_refine(&options, &refine, &made->arena, profile, error));
     if (profile->cut_short)
         plan->search.end = refine.stop && refine.stop(refine.context) ? PIM_SEARCH_STOPPED : PIM_SEARCH_TIME;
-    if (pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error));
     const struct pim_core_candidate *taken = &profile->candidate[profile->taken];
     plan->layout = taken->layout;
     plan->taken = taken->name;
@@ -331,8 +318,7 @@ static enum pim_status compile_segments(struct made *made, struct pim_error *err
                         choices->starts
                             ? "--start-from: a layout of all layers is no start for the searches of segments"
                             : "--rank: segments have no layouts of all layers that are timed");
-    if (cut(made, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(cut(made, error));
     plan->partition_seconds = seconds_since(&begin);
     enum pim_status status = choices->layout == LAYOUT_FIRST
                                  ? pim_core_segmented_rule(&made->problem, pim_core_layout_first, "first",
@@ -490,8 +476,7 @@ static enum pim_status choose_batch(struct made *made, struct pim_error *error)
         return PIM_OK;
     if (plan->segments.count > 0)
         made->problem.samples = made->schedule.batch = 1;
-    if (schedule(made, NULL, &made->schedule, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(schedule(made, NULL, &made->schedule, error));
     made->schedule.batch = made->problem.samples = plan->report.groups + 1;
     return PIM_OK;
 }
@@ -527,13 +512,12 @@ static enum pim_status make(struct made *made, struct pim_error *error)
                                                         .transmit_threshold = (uint32_t)choices->threshold,
                                                         .keep_pixels = choices->keep_pixels,
                                                         .report = &plan->report};
-    if (pim_core_baseline_schedule((enum pim_core_baseline)choices->baseline, &plan->mapping.mode,
-                                   &made->schedule, error) != PIM_OK ||
-        pim_core_architecture_read(made->inputs->configuration, &way, &plan->architecture, error) != PIM_OK ||
-        pim_core_network_lower(&network->graph, network->name, &made->arena, &plan->network, error) != PIM_OK)
-        return error->status;
-    if (compile(made, error) != PIM_OK || choose_batch(made, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_baseline_schedule((enum pim_core_baseline)choices->baseline, &plan->mapping.mode,
+                                       &made->schedule, error));
+    PIM_TRY(pim_core_architecture_read(made->inputs->configuration, &way, &plan->architecture, error));
+    PIM_TRY(pim_core_network_lower(&network->graph, network->name, &made->arena, &plan->network, error));
+    PIM_TRY(compile(made, error));
+    PIM_TRY(choose_batch(made, error));
     plan->batch = made->schedule.batch;
     plan->nothing_kept = made->schedule.no_keeping;
     return PIM_OK;
@@ -556,8 +540,7 @@ static enum pim_status emit(void *made_plan, struct pim_trace_writer *writer, st
     struct pim_core_plan *plan = &made->plan;
     double begin = pim_search_seconds();
     struct pim_core_timing *timing = pim_core_timing_create(&plan->mapping);
-    if (!timing)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate the phases of a schedule");
+    PIM_NEED_MEMORY(timing, error, "no memory to estimate the phases of a schedule");
     struct pim_core_schedule_options options = made->schedule;
     options.observe = pim_core_timing_observe;
     options.observer = timing;
@@ -639,8 +622,7 @@ static enum pim_status check(void *made_plan, const char *path, struct pim_error
     const struct pim_core_check_options options = {.samples = plan->batch ? (uint32_t)plan->batch : 1,
                                                    .seed = made->choices.search.seed};
     struct pim_trace *trace;
-    if (pim_trace_open(path, &trace, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_trace_open(path, &trace, error));
     plan->checked = true;
     enum pim_status status = pim_core_check_values(&made->inputs->network->graph, &plan->mapping, &plan->map,
                                                    trace, &options, &plan->check, error);
@@ -652,8 +634,7 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
     struct pim_mapper_estimate ignored;
-    if (estimate(plan, &ignored, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(estimate(plan, &ignored, error));
     pim_core_plan_print(&made->plan, file);
     return PIM_OK;
 }
@@ -662,8 +643,7 @@ static enum pim_status write_json(void *plan, FILE *file, struct pim_error *erro
 {
     const struct made *made = plan;
     struct pim_mapper_estimate ignored;
-    if (estimate(plan, &ignored, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(estimate(plan, &ignored, error));
     return pim_core_plan_write_json(&made->plan, file, error);
 }
 

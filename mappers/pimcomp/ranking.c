@@ -1,6 +1,7 @@
 /* See ranking.h. */
 #include "mappers/pimcomp/ranking.h"
 #include "mappers/pimcomp/layout/layout.h"
+#include "sim/try.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,8 +115,7 @@ enum pim_status pim_core_ranking_make(struct pim_core_ranking *ranking,
                                       const struct pim_core_profile_options *options, struct pim_error *error)
 {
     uint64_t estimate[PIM_CORE_RANKED_MOST], cycles[PIM_CORE_RANKED_MOST];
-    if (pim_core_profile_simulate(options, ranking->best, ranking->count, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_profile_simulate(options, ranking->best, ranking->count, error));
     for (uint32_t i = 0; i < ranking->count; i++) {
         const struct pim_core_candidate *candidate = &ranking->best[i];
         estimate[i] = candidate->estimate;

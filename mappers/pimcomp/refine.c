@@ -2,6 +2,7 @@
 #include "mappers/pimcomp/refine.h"
 
 #include "mappers/pimcomp/layout/chromosome.h"
+#include "sim/try.h"
 
 #include <string.h>
 
@@ -229,8 +230,7 @@ static enum pim_status add_best(const struct refinement *r, struct pim_arena *ar
                                                  .estimate = chain->cycles};
         for (uint32_t i = 0; i + 1 < profile->count; i++)
             candidate->number += strcmp(profile->candidate[i].name, candidate->name) == 0;
-        if (pim_chromosome_layout(&r->space, &chain->best, arena, &candidate->layout, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(pim_chromosome_layout(&r->space, &chain->best, arena, &candidate->layout, error));
     }
     return PIM_OK;
 }

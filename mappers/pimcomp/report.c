@@ -6,6 +6,7 @@
 #include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "sim/output/json.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -397,8 +398,7 @@ enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE 
                                          struct pim_error *error)
 {
     struct pim_json *json = pim_json_create();
-    if (!json)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    PIM_NEED_MEMORY(json, error, "out of memory for the plan");
     pim_json_put_text(json, "network", plan->network.name);
     pim_json_put_text(json, "mode", plan->mode);
     pim_json_put_text(json, "layout", plan->method);

@@ -5,6 +5,7 @@
 #include "mappers/pimcomp/layout/even.h"
 
 #include "sim/random.h"
+#include "sim/try.h"
 
 #include <assert.h>
 
@@ -54,9 +55,8 @@ static enum pim_status run_both(const struct pim_core_mapping *mapping,
         if (turn > 0 && searches->starts == 0)
             return PIM_OK;
         assert(searches->count < PIM_CORE_SEARCHES_MOST);
-        if (pim_core_layout_search(mapping, &options, arena, &searches->found[searches->count].layout,
-                                   &searches->found[searches->count].result, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(pim_core_layout_search(mapping, &options, arena, &searches->found[searches->count].layout,
+                                       &searches->found[searches->count].result, error));
         if (ended_early(&searches->found[searches->count++].result))
             return PIM_OK;
     }
@@ -68,14 +68,11 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
                                       struct pim_arena *arena, struct pim_core_searches *searches,
                                       struct pim_error *error)
 {
-    struct pim_core_search_options fast, brief = *options;
+    const struct pim_core_search_options fast = pim_core_search_preset(PIM_PRESET_FAST);
+    struct pim_core_search_options brief = *options;
     const double begin = pim_search_seconds();
-    bool known = pim_core_search_preset("fast", &fast);
-    assert(known);
-    (void)known;
     *searches = (struct pim_core_searches){0};
-    if (find_starts(mapping, options, arena, searches, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(find_starts(mapping, options, arena, searches, error));
     if (options->population > fast.population) {
         brief.population = fast.population;
         brief.generations = fast.generations < options->generations ? fast.generations : options->generations;
@@ -85,8 +82,7 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
         assert(restarts <= PIM_CORE_RESTARTS_MOST);
         for (uint32_t r = 0; r < restarts; r++) {
             brief.seed = r == 0 ? options->seed : pim_splitmix64(&seeds);
-            if (run_both(mapping, brief, begin, arena, searches, error) != PIM_OK)
-                return error->status;
+            PIM_TRY(run_both(mapping, brief, begin, arena, searches, error));
             searches->brief = r == 0 ? searches->count : searches->brief;
             searches->large = searches->count;
             if (ended_early(&searches->found[searches->count - 1].result))

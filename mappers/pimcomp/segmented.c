@@ -1,5 +1,6 @@
 /* See segmented.h. */
 #include "mappers/pimcomp/segmented.h"
+#include "sim/try.h"
 
 struct search {
     const struct pim_core_segment_problem *problem;
@@ -38,8 +39,7 @@ static enum pim_status take_best(const struct pim_core_segment_problem *problem,
         tried.layout = candidate->layout;
         tried.taken = candidate->name;
         tried.no_keeping = candidate->no_keeping;
-        if (pim_core_segment_weigh(problem, &tried, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(pim_core_segment_weigh(problem, &tried, error));
         tried.round_cycles = candidate->estimate;
         tried.cycles = tried.write_cycles + pim_core_segment_rounds(problem, &tried) * candidate->estimate;
         if (!any || tried.cycles < best.cycles)
@@ -58,8 +58,7 @@ static enum pim_status take_better(const struct pim_core_segment_problem *proble
     struct pim_core_segment tried = *segment;
     tried.layout = *searched;
     tried.taken = "genetic";
-    if (pim_core_segment_weigh(problem, &tried, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_segment_weigh(problem, &tried, error));
     if (tried.cycles < segment->cycles)
         *segment = tried;
     return PIM_OK;
@@ -74,22 +73,19 @@ static enum pim_status search_one(const struct search *search, struct pim_core_s
     struct pim_core_layout searched;
     struct pim_core_profile *profile = PIM_ARENA_NEW(search->arena, struct pim_core_profile);
     const struct pim_core_mapping mapping = pim_core_segment_mapping(problem, segment);
-    if (!profile)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the layouts of a segment");
+    PIM_NEED_MEMORY(profile, error, "no memory for the layouts of a segment");
     options->starts = 1;
     options->start = &segment->layout;
     options->runners_up = search->timed ? search->timed - 1 : 0;
     profiling.mapping = &mapping;
-    if (pim_core_layout_search(&mapping, options, search->arena, &searched, result, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_layout_search(&mapping, options, search->arena, &searched, result, error));
     if (search->timed == 0)
         return take_better(problem, &searched, segment, error);
     pim_core_profile_add(&profiling, profile, segment->taken, false, &segment->layout);
     pim_core_profile_add(&profiling, profile, "genetic", true, &searched);
     for (uint32_t i = 0; i < result->runners_up; i++)
         pim_core_profile_add(&profiling, profile, "genetic", true, &result->runner_up[i]);
-    if (pim_core_profile_time(&profiling, profile, 0, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_profile_time(&profiling, profile, 0, error));
     return take_best(problem, profile, segment, error);
 }
 

@@ -3,6 +3,7 @@
 #include "mappers/pimcomp/check/lowered.h"
 #include "mappers/verify/evaluate.h"
 #include "mappers/verify/value.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -58,8 +59,7 @@ static enum pim_status write_weights(const struct check *check, uint32_t index)
         const struct pim_trace_array_group *group = &part->group[g];
         size_t count = (size_t)group->folds * group->columns;
         int16_t *row = malloc(count * sizeof *row);
-        if (!row)
-            return pim_fail(check->error, PIM_NO_MEMORY, "out of memory for a row of weights");
+        PIM_NEED_MEMORY(row, check->error, "out of memory for a row of weights");
         for (uint32_t r = 0; r < group->rows && status == PIM_OK; r++, address += count * ELEMENT_BYTES) {
             for (size_t i = 0; i < count; i++)
                 row[i] = pim_value_cut(
@@ -80,9 +80,8 @@ static enum pim_status write_input(const struct check *check, uint32_t index, ui
         for (uint32_t c = 0; c < layer->channels; c++)
             check->pixel[c] =
                 pim_verify_input(layer->graph_layer, sample, pim_core_element_of(layer, c, pixel));
-        if (pim_core_execution_write(check->execution, address_of(place, sample, pixel), check->pixel,
-                                     layer->channels, check->error) != PIM_OK)
-            return check->error->status;
+        PIM_TRY(pim_core_execution_write(check->execution, address_of(place, sample, pixel), check->pixel,
+                                         layer->channels, check->error));
     }
     return PIM_OK;
 }
@@ -92,8 +91,8 @@ static enum pim_status write_all(const struct check *check, uint32_t samples)
 {
     for (uint32_t i = 0; i < check->network->count; i++) {
         const struct pim_core_layer *layer = &check->network->layer[i];
-        if (write_bias(check, i) != PIM_OK || write_weights(check, i) != PIM_OK)
-            return check->error->status;
+        PIM_TRY(write_bias(check, i));
+        PIM_TRY(write_weights(check, i));
         if (layer->kind != PIM_CORE_INPUT || check->map->map[i].address == PIM_CORE_NOWHERE)
             continue;
         if (check->map->map[i].slots < samples)
@@ -102,8 +101,7 @@ static enum pim_status write_all(const struct check *check, uint32_t samples)
                             " samples in the global memory, not for the %" PRIu32 " that are checked",
                             layer->name, check->map->map[i].slots, samples);
         for (uint32_t sample = 0; sample < samples; sample++)
-            if (write_input(check, i, sample) != PIM_OK)
-                return check->error->status;
+            PIM_TRY(write_input(check, i, sample));
     }
     return PIM_OK;
 }

@@ -4,6 +4,7 @@
 #include "mappers/machine/core_times.h"
 #include "mappers/pimcomp/kernels/moves.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -147,8 +148,7 @@ static enum pim_status find_reach(const struct pim_core_layer *layer, struct pim
     for (uint32_t s = 0; s < layer->sources; s++)
         cost->sources += layer->source[s].parts;
     struct pim_core_reach *reach = PIM_ARENA_ARRAY(arena, struct pim_core_reach, cost->sources);
-    if (!reach)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the sources of layer %s", layer->name);
+    PIM_NEED_MEMORY(reach, error, "no memory for the sources of layer %s", layer->name);
     cost->source = reach;
     bool slides = layer->kind == PIM_CORE_MATRIX || layer->kind == PIM_CORE_POOLING;
     for (uint32_t s = 0; s < layer->sources; s++) {
@@ -211,8 +211,8 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_mapping *mapping, s
     costs->chip = PIM_ARENA_ARRAY(arena, uint32_t, a->cores);
     costs->walk = PIM_ARENA_ARRAY(arena, uint32_t, a->cores);
     costs->position = PIM_ARENA_ARRAY(arena, struct pim_core_position, a->cores);
-    if (!costs->layer || !costs->chip || !costs->walk || !costs->position)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate %" PRIu32 " layers", network->count);
+    PIM_NEED_MEMORY(costs->layer && costs->chip && costs->walk && costs->position, error,
+                    "no memory to estimate %" PRIu32 " layers", network->count);
     place_cores(costs);
     costs->load_cycles = a->local_pipelined ? 1 : a->local_write_cycles;
     costs->memory_cycles = a->global_pipelined ? 1 : a->global_read_cycles;
@@ -309,8 +309,8 @@ static enum pim_status make_gathering(const struct pim_core_mapping *mapping,
         .room = costs->room,
         .portion = PIM_ARENA_ARRAY(arena, struct pim_core_portion, (size_t)cores * costs->room + 1),
         .link = PIM_ARENA_ARRAY(arena, struct pim_core_link, links)};
-    if (!g->position || !g->at || !g->count || !g->seen || !g->first || !g->portion || !g->link)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to estimate a layout on %" PRIu32 " cores", cores);
+    PIM_NEED_MEMORY(g->position && g->at && g->count && g->seen && g->first && g->portion && g->link, error,
+                    "no memory to estimate a layout on %" PRIu32 " cores", cores);
     for (uint32_t p = 0; p < cores; p++)
         g->position[costs->walk[p]] = p;
     return PIM_OK;

@@ -1,5 +1,6 @@
 /* The emitter: see emitter.h. */
 #include "mappers/pimcomp/kernels/emitter.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -19,9 +20,8 @@ static enum pim_status number_layer(struct pim_core_emitter *emitter, uint32_t l
     if (!replicas)
         return PIM_OK;
     emitter->number[layer] = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)replicas * part->groups);
-    if (!emitter->number[layer])
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the array groups of %s",
-                        mapping->network->layer[layer].name);
+    PIM_NEED_MEMORY(emitter->number[layer], error, "no memory for the array groups of %s",
+                    mapping->network->layer[layer].name);
     for (uint32_t replica = 0; replica < replicas; replica++) {
         for (uint32_t group = 0; group < part->groups; group++) {
             size_t place = (size_t)replica * part->groups + group;
@@ -216,16 +216,24 @@ void pim_core_emit_vector(struct pim_core_emitter *emitter, uint32_t core, struc
     emitter->counts.vector_elements += elements;
 }
 
+/* Pieces that lie back to back on both sides are one, and one has no strides. */
+static void join_pieces(uint64_t *bytes, uint64_t *count, uint64_t *stride, uint64_t *other_stride)
+{
+    if (*count > 1 && *stride == *bytes && *other_stride == *bytes) {
+        *bytes *= *count;
+        *count = 1;
+    }
+    if (*count == 1)
+        *stride = *other_stride = 0;
+}
+
 static void transfer(struct pim_core_emitter *emitter, uint32_t core, enum pim_opcode opcode, uint64_t local,
                      uint64_t global, uint64_t bytes, uint64_t count, uint64_t stride, uint64_t *counted)
 {
     if (!bytes || !count)
         return;
-    if (count > 1 && stride == bytes) {
-        bytes *= count;
-        count = 1;
-    }
-    if (count > 1 && stride > UINT32_MAX) {
+    join_pieces(&bytes, &count, &stride, &stride);
+    if (stride > UINT32_MAX) {
         for (uint64_t i = 0; i < count; i++)
             transfer(emitter, core, opcode, local + i * bytes, global + i * stride, bytes, 1, 0, counted);
         return;
@@ -236,7 +244,7 @@ static void transfer(struct pim_core_emitter *emitter, uint32_t core, enum pim_o
                        .local = place(emitter, core, local, bytes * count),
                        .bytes = narrow(emitter, core, bytes, "bytes of a piece"),
                        .count = narrow(emitter, core, count, "number of pieces"),
-                       .stride = count > 1 ? narrow(emitter, core, stride, "stride of pieces") : 0}};
+                       .stride = narrow(emitter, core, stride, "stride of pieces")}};
     put(emitter, core, &instruction);
     *counted += bytes * count;
 }
@@ -262,12 +270,7 @@ void pim_core_emit_copy(struct pim_core_emitter *emitter, uint32_t core, uint64_
     if (!bytes || !count)
         return;
     emitter->counts.copied_bytes += bytes * count;
-    if (count > 1 && destination_stride == bytes && source_stride == bytes) {
-        bytes *= count;
-        count = 1;
-    }
-    if (count == 1)
-        destination_stride = source_stride = 0;
+    join_pieces(&bytes, &count, &destination_stride, &source_stride);
     struct pim_instruction copy = {
         .opcode = PIM_OP_LOCAL_COPY,
         .u.local_copy = {.destination =
@@ -286,12 +289,7 @@ void pim_core_emit_write(struct pim_core_emitter *emitter, uint32_t core, uint64
     if (!bytes || !count)
         return;
     emitter->counts.written_bytes += bytes * count;
-    if (count > 1 && stride == bytes) {
-        bytes *= count;
-        count = 1;
-    }
-    if (count == 1)
-        stride = 0;
+    join_pieces(&bytes, &count, &stride, &stride);
     struct pim_instruction write = {
         .opcode = PIM_OP_LOCAL_WRITE,
         .u.local_write = {.destination = place(emitter, core, destination, span(bytes, count, stride)),

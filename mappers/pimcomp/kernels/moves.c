@@ -1,5 +1,6 @@
 /* From the loops of a MOVE layer to its copies: moves.h. */
 #include "mappers/pimcomp/kernels/moves.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 
@@ -110,8 +111,7 @@ enum pim_status pim_core_runs_make(const struct pim_core_layer *layer, bool with
     uint32_t *next = PIM_ARENA_ARRAY(arena, uint32_t, layer->windows);
     w.first = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)layer->windows + 1);
     *runs = (struct pim_core_runs){.first = w.first};
-    if (!w.first || !next)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the copies of %s", layer->name);
+    PIM_NEED_MEMORY(w.first && next, error, "no memory for the copies of %s", layer->name);
     for (uint32_t i = 0; i < layer->moves; i++) {
         w.move = &layer->move[i];
         w.inner = inner_loop(w.move, within_pixels);
@@ -122,9 +122,7 @@ enum pim_status pim_core_runs_make(const struct pim_core_layer *layer, bool with
         return pim_fail(error, PIM_BAD_INPUT, "%s: %" PRIu64 " copies are too many", layer->name, w.total);
     runs->zeros = elements < (uint64_t)layer->windows * layer->channels;
     runs->run = w.run = PIM_ARENA_ARRAY(arena, struct pim_core_run, w.total);
-    if (!w.run)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the %" PRIu64 " copies of %s", w.total,
-                        layer->name);
+    PIM_NEED_MEMORY(w.run, error, "no memory for the %" PRIu64 " copies of %s", w.total, layer->name);
     for (uint32_t p = 0; p < layer->windows; p++) {
         w.first[p + 1] += w.first[p];
         next[p] = w.first[p];

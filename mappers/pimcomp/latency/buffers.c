@@ -1,6 +1,7 @@
 /* Members of replicas, and the fixed buffers of an attempt: gathered inputs, outputs of groups, partial
  * sums, biases. */
 #include "mappers/pimcomp/latency/latency.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -142,9 +143,7 @@ enum pim_status pim_ll_plan_matrix(struct pim_ll *ll, uint32_t index)
             if (layer->replica[q].home == replica->home)
                 replica->bias_owner = q;
     }
-    if (!enough)
-        return pim_fail(ll->error, PIM_NO_MEMORY, "no memory for the replicas of %s",
-                        layer->core_layer->name);
+    PIM_NEED_MEMORY(enough, ll->error, "no memory for the replicas of %s", layer->core_layer->name);
     return PIM_OK;
 }
 

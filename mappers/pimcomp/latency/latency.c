@@ -256,8 +256,7 @@ enum pim_status pim_core_schedule_low_latency(const struct pim_core_mapping *map
     ll.threshold = options->transmit_threshold;
     if (ll.threshold == 0)
         ll.threshold = mapping->architecture->synchronous ? 64 * cores : 1;
-    if (!ll.queue)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " layers", ll.layers);
+    PIM_NEED_MEMORY(ll.queue, error, "no memory for %" PRIu32 " layers", ll.layers);
     if (!pim_ll_order_create(&ll))
         return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " cores", cores);
     enum pim_status status = pim_ll_plan(&ll);

@@ -344,8 +344,7 @@ enum pim_status pim_ll_plan(struct pim_ll *ll)
     PIM_TRY(check_sizes(ll));
     ll->layer = PIM_ARENA_ARRAY(ll->arena, struct pim_ll_layer, ll->layers);
     ll->map->bytes = ll->options->placement ? ll->options->placement->base : 0;
-    if (!ll->layer)
-        return pim_fail(ll->error, PIM_NO_MEMORY, "no memory for %" PRIu32 " layers", ll->layers);
+    PIM_NEED_MEMORY(ll->layer, ll->error, "no memory for %" PRIu32 " layers", ll->layers);
     size_t found = 1, members = 1;
     for (uint32_t i = 0; i < ll->layers; i++) {
         ll->layer[i].core_layer = &ll->mapping->network->layer[i];

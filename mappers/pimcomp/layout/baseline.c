@@ -2,6 +2,7 @@
 #include "mappers/pimcomp/layout/baseline.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "sim/names.h"
+#include "sim/try.h"
 
 PIM_NAMES(pim_core_baseline_name, PIM_CORE_BASELINE_MAP)
 
@@ -63,9 +64,7 @@ enum pim_status pim_core_layout_whole_cores(const struct pim_core_mapping *mappi
     const struct pim_core_network *network = mapping->network;
     const struct pim_core_partition *partition = mapping->partition;
     layout->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, network->count);
-    if (!layout->layer)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for a layout of %u layers",
-                        (unsigned)network->count);
+    PIM_NEED_MEMORY(layout->layer, error, "no memory for a layout of %u layers", (unsigned)network->count);
     uint64_t needed = 0;
     for (uint32_t i = 0; i < network->count; i++) {
         layout->layer[i].replicas = partition->layer[i].groups ? 1 : 0;
@@ -86,9 +85,7 @@ enum pim_status pim_core_layout_whole_cores(const struct pim_core_mapping *mappi
         const struct pim_core_partition_layer *part = &partition->layer[i];
         struct pim_core_layout_layer *layer = &layout->layer[i];
         layer->core = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)layer->replicas * part->groups);
-        if (!layer->core)
-            return pim_fail(error, PIM_NO_MEMORY, "no memory for the layout of layer %s",
-                            network->layer[i].name);
+        PIM_NEED_MEMORY(layer->core, error, "no memory for the layout of layer %s", network->layer[i].name);
         for (uint32_t r = 0; r < layer->replicas; r++)
             first += pack(architecture, part, first, layer->core + (size_t)r * part->groups);
     }

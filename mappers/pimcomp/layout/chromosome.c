@@ -1,5 +1,6 @@
 /* Chromosomes: what they mean, and their fitness. Rules: chromosome.h. */
 #include "mappers/pimcomp/layout/chromosome.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -29,8 +30,7 @@ enum pim_status pim_gene_space_make(const struct pim_core_mapping *mapping, uint
     if (network->count > UINT32_MAX / PIM_GENE_LAYER)
         return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " layers: a gene can name %" PRIu32, network->count,
                         UINT32_MAX / PIM_GENE_LAYER);
-    if (pim_core_costs_prepare(mapping, arena, &space->costs, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_costs_prepare(mapping, arena, &space->costs, error));
     space->walk = space->costs.walk;
     for (uint32_t i = 0; i < network->count; i++) {
         const struct pim_core_partition_layer *layer = &partition->layer[i];

@@ -1,6 +1,7 @@
 /* See even.h. */
 #include "mappers/pimcomp/layout/even.h"
 #include "mappers/pimcomp/layout/layout.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 
@@ -68,8 +69,7 @@ static enum pim_status place(struct packer *p, uint64_t steps, struct pim_arena 
 {
     *placed = true;
     layout->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, p->network->count);
-    if (!layout->layer)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for a layout of %" PRIu32 " layers", p->layers);
+    PIM_NEED_MEMORY(layout->layer, error, "no memory for a layout of %" PRIu32 " layers", p->layers);
     for (uint32_t core = 0; core < p->architecture->cores; core++)
         p->vacant[core] = p->architecture->arrays;
     for (uint32_t i = 0; i < p->layers && *placed; i++) {
@@ -77,9 +77,8 @@ static enum pim_status place(struct packer *p, uint64_t steps, struct pim_arena 
         struct pim_core_layout_layer *result = &layout->layer[layer];
         result->replicas = replicas;
         result->core = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)replicas * p->partition->layer[layer].groups);
-        if (!result->core)
-            return pim_fail(error, PIM_NO_MEMORY, "no memory for the replicas of layer %s",
-                            p->network->layer[layer].name);
+        PIM_NEED_MEMORY(result->core, error, "no memory for the replicas of layer %s",
+                        p->network->layer[layer].name);
         *placed = place_layer(p, layer, replicas, result->core);
     }
     return PIM_OK;
@@ -125,8 +124,7 @@ static enum pim_status fill(struct packer *p, uint32_t most, struct pim_arena *a
             steps++;
             continue;
         }
-        if (place(p, steps, arena, &layout[*count], &placed, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(place(p, steps, arena, &layout[*count], &placed, error));
         *count += placed;
         steps += 1 + steps / (placed ? MORE_STEPS : CLOSER);
     }
@@ -143,9 +141,8 @@ enum pim_status pim_core_layouts_even(const struct pim_core_mapping *mapping, ui
                        .vacant = PIM_ARENA_ARRAY(arena, uint32_t, mapping->architecture->cores),
                        .ordered = PIM_ARENA_ARRAY(arena, uint32_t, mapping->network->count)};
     *count = 0;
-    if (!p.vacant || !p.ordered)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for layouts of %" PRIu32 " cores",
-                        p.architecture->cores);
+    PIM_NEED_MEMORY(p.vacant && p.ordered, error, "no memory for layouts of %" PRIu32 " cores",
+                    p.architecture->cores);
     for (uint32_t i = 0; i < p.network->count; i++)
         if (p.partition->layer[i].groups != 0)
             p.ordered[p.layers++] = i;

@@ -3,6 +3,7 @@
 
 #include "mappers/pimcomp/layout/chromosome.h"
 #include "mappers/search/evolution.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -29,25 +30,16 @@ struct search {
     struct pim_gene_workshop workshop;
 };
 
-bool pim_core_search_preset(const char *name, struct pim_core_search_options *options)
+struct pim_core_search_options pim_core_search_preset(enum pim_core_preset preset)
 {
-    static const struct {
-        const char *name;
-        struct pim_core_search_options options;
-    } presets[] = {
-        {"paper", {.population = 200, .generations = 1000, .patience = 0}},
-        {"default", {.population = 200, .generations = 1000, .patience = 200}},
-        {"fast", {.population = 100, .generations = 400, .patience = 100}},
-    };
-    for (unsigned i = 0; i < sizeof presets / sizeof presets[0]; i++)
-        if (strcmp(presets[i].name, name) == 0) {
-            *options = presets[i].options;
-            options->max_layers_in_core = 32;
-            options->seed = 1;
-            options->threads = 1;
-            return true;
-        }
-    return false;
+    static const uint32_t population[] = {200, 100, 200}, generations[] = {1000, 400, 1000},
+                          patience[] = {200, 100, 0};
+    return (struct pim_core_search_options){.population = population[preset],
+                                            .generations = generations[preset],
+                                            .patience = patience[preset],
+                                            .max_layers_in_core = 32,
+                                            .seed = 1,
+                                            .threads = 1};
 }
 
 /* --- individuals --- */
@@ -234,8 +226,8 @@ static enum pim_status make_room(struct search *search, struct pim_arena *scratc
 {
     search->past = PIM_ARENA_ARRAY(scratch, struct pim_chromosome, search->options->runners_up + 1);
     search->first = PIM_ARENA_ARRAY(scratch, struct pim_chromosome, search->options->starts + 1);
-    if (!search->past || !search->first)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for a population of %" PRIu32, search->population);
+    PIM_NEED_MEMORY(search->past && search->first, error, "no memory for a population of %" PRIu32,
+                    search->population);
     enum pim_status status = pim_chromosome_make(search->space, scratch, &search->best, error);
     for (uint32_t i = 0; i <= search->options->starts && status == PIM_OK; i++)
         status = pim_chromosome_make(search->space, scratch, &search->first[i], error);
@@ -392,8 +384,7 @@ enum pim_status pim_core_layout_search(const struct pim_core_mapping *mapping,
     pim_arena_terminate(&scratch);
     if (status != PIM_OK || result->searched)
         return status;
-    if (pim_core_layout_first(mapping, arena, layout, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_layout_first(mapping, arena, layout, error));
     struct pim_core_mapping found = *mapping;
     found.layout = layout;
     status = pim_core_estimate_layout(&found, &result->first, error);

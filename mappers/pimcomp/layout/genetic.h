@@ -61,9 +61,11 @@ struct pim_core_search_result {
     struct pim_core_layout runner_up[PIM_RUNNERS_UP_MOST];
 };
 
-/* Options by name: "paper" (200 individuals, 1000 generations), "default" (200, at most 2000, patience 400),
- * "fast" (100, at most 400, patience 100; for sweeps); false: there is no such preset. Seed 1, one thread. */
-bool pim_core_search_preset(const char *name, struct pim_core_search_options *options);
+enum pim_core_preset { PIM_PRESET_DEFAULT, PIM_PRESET_FAST, PIM_PRESET_PAPER };
+
+/* 200 individuals, at most 1000 generations, patience 200; "fast", for sweeps: 100, 400 and 100; "paper": 200
+ * and 1000, without patience. Seed 1, one thread. */
+struct pim_core_search_options pim_core_search_preset(enum pim_core_preset preset);
 
 /*
  * Searches a layout, which then lives in `arena`. PIM_BAD_INPUT: options out of range, or no layout exists

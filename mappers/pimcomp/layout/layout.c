@@ -20,10 +20,9 @@ static enum pim_status start(struct packer *p, struct pim_core_layout *layout, s
 {
     p->vacant = PIM_ARENA_ARRAY(p->arena, uint32_t, p->architecture->cores);
     layout->layer = PIM_ARENA_ARRAY(p->arena, struct pim_core_layout_layer, p->network->count);
-    if (!p->vacant || !layout->layer)
-        return pim_fail(error, PIM_NO_MEMORY,
-                        "no memory for a layout of %" PRIu32 " layers on %" PRIu32 " cores",
-                        p->network->count, p->architecture->cores);
+    PIM_NEED_MEMORY(p->vacant && layout->layer, error,
+                    "no memory for a layout of %" PRIu32 " layers on %" PRIu32 " cores", p->network->count,
+                    p->architecture->cores);
     for (uint32_t core = 0; core < p->architecture->cores; core++)
         p->vacant[core] = p->architecture->arrays;
     return PIM_OK;
@@ -83,8 +82,7 @@ static enum pim_status place_by_size(struct packer *p, struct pim_core_layout *l
     for (uint32_t i = 0; i < p->network->count; i++)
         groups += p->partition->layer[i].groups;
     struct piece *piece = PIM_ARENA_ARRAY(p->arena, struct piece, groups);
-    if (!piece)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to place %" PRIu64 " array groups", groups);
+    PIM_NEED_MEMORY(piece, error, "no memory to place %" PRIu64 " array groups", groups);
     for (uint32_t i = 0; i < p->network->count; i++)
         for (uint32_t g = 0; g < p->partition->layer[i].groups; g++)
             piece[next++] = (struct piece){i, g, p->partition->layer[i].group[g].arrays};
@@ -115,9 +113,8 @@ static enum pim_status place_first(struct packer *p, struct pim_core_layout *lay
             continue;
         layout->layer[i].replicas = 1;
         layout->layer[i].core = PIM_ARENA_ARRAY(p->arena, uint32_t, groups);
-        if (!layout->layer[i].core)
-            return pim_fail(error, PIM_NO_MEMORY, "no memory for the layout of layer %s",
-                            p->network->layer[i].name);
+        PIM_NEED_MEMORY(layout->layer[i].core, error, "no memory for the layout of layer %s",
+                        p->network->layer[i].name);
         placed = placed && place_replica(p, i, layout->layer[i].core);
     }
     return placed ? PIM_OK : place_by_size(p, layout, error);
@@ -152,9 +149,8 @@ static enum pim_status grow(struct packer *p, struct pim_core_layout_layer *laye
     uint32_t groups = p->partition->layer[index].groups, replicas = layer->replicas;
     if ((replicas & (replicas - 1)) == 0) {
         uint32_t *larger = PIM_ARENA_ARRAY(p->arena, uint32_t, (size_t)replicas * 2 * groups);
-        if (!larger)
-            return pim_fail(error, PIM_NO_MEMORY, "no memory for the replicas of layer %s",
-                            p->network->layer[index].name);
+        PIM_NEED_MEMORY(larger, error, "no memory for the replicas of layer %s",
+                        p->network->layer[index].name);
         memcpy(larger, layer->core, (size_t)replicas * groups * sizeof *larger);
         layer->core = larger;
     }
@@ -188,8 +184,7 @@ enum pim_status pim_core_layout_check(const struct pim_core_mapping *mapping, st
     const struct pim_core_architecture *a = mapping->architecture;
     enum pim_status status = PIM_OK;
     uint64_t *used = calloc(a->cores, sizeof *used);
-    if (!used)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to check a layout on %" PRIu32 " cores", a->cores);
+    PIM_NEED_MEMORY(used, error, "no memory to check a layout on %" PRIu32 " cores", a->cores);
     for (uint32_t i = 0; i < mapping->network->count && status == PIM_OK; i++) {
         const struct pim_core_partition_layer *p = &mapping->partition->layer[i];
         const struct pim_core_layout_layer *l = &mapping->layout->layer[i];

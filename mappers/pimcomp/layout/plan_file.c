@@ -3,6 +3,7 @@
 
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -42,8 +43,7 @@ static enum pim_status read_cores(const json_t *placement, const struct pim_core
                         name);
     layer->replicas = (uint32_t)replicas;
     layer->core = PIM_ARENA_ARRAY(arena, uint32_t, replicas * groups);
-    if (!layer->core)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for a layout");
+    PIM_NEED_MEMORY(layer->core, error, "no memory for a layout");
     for (size_t i = 0; i < replicas * groups; i++) {
         const json_t *replica = json_array_get(placement, i / groups);
         const json_t *core = json_array_get(replica, i % groups);
@@ -79,8 +79,7 @@ static enum pim_status read_layers(const json_t *layers, const struct pim_core_m
                 error, PIM_BAD_INPUT,
                 "layer %s: the plan has another partition, here it is %s with %" PRIu32 " array groups",
                 network->layer[i].name, pim_unfolding_name(partition->unfolding), partition->groups);
-        if (read_cores(json_object_get(entry, "placement"), mapping, i, &layer[i], arena, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(read_cores(json_object_get(entry, "placement"), mapping, i, &layer[i], arena, error));
     }
     return PIM_OK;
 }
@@ -91,12 +90,10 @@ static enum pim_status read_plan(const json_t *plan, const struct pim_core_mappi
 {
     struct pim_core_mapping whole = *mapping;
     layout->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, mapping->network->count);
-    if (!layout->layer)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for a layout");
+    PIM_NEED_MEMORY(layout->layer, error, "no memory for a layout");
     if (json_object_get(plan, "segments"))
         return pim_fail(error, PIM_BAD_INPUT, "a plan in segments has no layout for all layers at a time");
-    if (read_layers(json_object_get(plan, "layers"), mapping, layout->layer, arena, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(read_layers(json_object_get(plan, "layers"), mapping, layout->layer, arena, error));
     whole.layout = layout;
     if (pim_core_layout_check(&whole, error) == PIM_INTERNAL) /* here it is the file's fault */
         error->status = PIM_BAD_INPUT;
@@ -108,8 +105,7 @@ enum pim_status pim_core_layout_read(const char *path, const struct pim_core_map
                                      const char **taken, bool *nothing_kept, struct pim_error *error)
 {
     json_t *plan = NULL;
-    if (pim_json_read(path, FILE_BYTES, &plan, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_json_read(path, FILE_BYTES, &plan, error));
     const char *name = json_string_value(json_object_get(plan, "layout_taken"));
     *taken = pim_arena_copy_text(arena, name ? name : "plan");
     *nothing_kept = json_is_true(json_object_get(plan, "nothing_kept"));
@@ -126,8 +122,7 @@ enum pim_status pim_core_layouts_read(const char *path, const struct pim_core_ma
 {
     json_t *file = NULL;
     *count = 0;
-    if (pim_json_read(path, FILE_BYTES, &file, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_json_read(path, FILE_BYTES, &file, error));
     const size_t plans = json_is_array(file) ? json_array_size(file) : 1;
     enum pim_status status = PIM_OK;
     if (plans == 0)

@@ -6,6 +6,7 @@
 #include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/lowering/lowering.h"
 #include "sim/names.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -203,9 +204,7 @@ enum pim_status pim_core_network_connect(struct pim_core_network *network, struc
         }
         list = PIM_ARENA_ARRAY(network->arena, uint32_t, total);
     }
-    if (!list)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the consumers of %" PRIu32 " layers",
-                        network->count);
+    PIM_NEED_MEMORY(list, error, "no memory for the consumers of %" PRIu32 " layers", network->count);
     visit_consumers(network, last, list, start);
     for (uint32_t i = 0; i < network->count; i++)
         network->layer[i].consumer = list + start[i];
@@ -244,8 +243,8 @@ enum pim_status pim_core_network_lower(const struct pim_graph *graph, const char
     network->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layer, l.capacity);
     l.view = PIM_ARENA_ARRAY(arena, struct pim_core_view, graph->count);
     l.readers = PIM_ARENA_ARRAY(arena, uint32_t, graph->count);
-    if (!network->layer || !l.view || !l.readers)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to lower %" PRIu32 " layers", graph->count);
+    PIM_NEED_MEMORY(network->layer && l.view && l.readers, error, "no memory to lower %" PRIu32 " layers",
+                    graph->count);
     for (uint32_t i = 0; i < graph->count; i++)
         for (uint32_t n = 0; n < graph->layers[i].inputs; n++)
             l.readers[graph->layers[i].input[n]]++;

@@ -18,6 +18,7 @@
 #include "mappers/pimcomp/partition/partition.h"
 #include "sim/integer.h"
 #include "sim/names.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -280,8 +281,7 @@ static enum pim_status partition_layer(const struct pim_core_layer *layer, uint3
                         "layer %s needs %" PRIu64 " array groups: at most %d are possible", layer->name,
                         s.groups, PIM_TRACE_ARRAY_GROUPS);
     struct pim_trace_array_group *group = PIM_ARENA_ARRAY(arena, struct pim_trace_array_group, s.groups);
-    if (!group)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu64 " array groups", s.groups);
+    PIM_NEED_MEMORY(group, error, "no memory for %" PRIu64 " array groups", s.groups);
     fill_groups(layer, index, a, &s, group);
     *result =
         (struct pim_core_partition_layer){.unfolding = unfolding,
@@ -355,8 +355,7 @@ enum pim_status pim_core_partition_make(const struct pim_core_network *network,
 {
     *partition = (struct pim_core_partition){
         .layer = PIM_ARENA_ARRAY(arena, struct pim_core_partition_layer, network->count)};
-    if (!partition->layer)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to partition %" PRIu32 " layers", network->count);
+    PIM_NEED_MEMORY(partition->layer, error, "no memory to partition %" PRIu32 " layers", network->count);
     for (uint32_t i = 0; i < network->count; i++) {
         const struct pim_core_layer *layer = &network->layer[i];
         if (layer->kind != PIM_CORE_MATRIX)

@@ -12,8 +12,7 @@ enum pim_status pim_core_schedule(const struct pim_core_mapping *mapping, struct
     map->weights = NULL; /* those of a network that fits into the chip are in its cells from the start */
     map->map = PIM_ARENA_ARRAY(arena, struct pim_core_place, layers);
     map->bias = PIM_ARENA_ARRAY(arena, uint64_t, layers);
-    if (!map->map || !map->bias)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the maps of %" PRIu32 " layers", layers);
+    PIM_NEED_MEMORY(map->map && map->bias, error, "no memory for the maps of %" PRIu32 " layers", layers);
     return (mapping->mode == PIM_CORE_HIGH_THROUGHPUT
                 ? pim_core_schedule_high_throughput
                 : pim_core_schedule_low_latency)(mapping, writer, options, arena, map, error);

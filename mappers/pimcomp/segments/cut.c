@@ -3,6 +3,7 @@
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/segments/segments.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -64,8 +65,7 @@ enum pim_status pim_core_segment_weigh(const struct pim_core_segment_problem *pr
 {
     const struct pim_core_mapping mapping = pim_core_segment_mapping(problem, segment);
     struct pim_core_estimate estimate;
-    if (pim_core_estimate_layout(&mapping, &estimate, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_estimate_layout(&mapping, &estimate, error));
     segment->weight_bytes = weight_bytes(segment);
     segment->write_cycles = write_cycles(problem, segment);
     segment->round_cycles = estimate.cycles;
@@ -79,8 +79,7 @@ static enum pim_status partition(const struct pim_core_segment_problem *problem,
     enum pim_unfolding *forced = NULL;
     if (problem->forced) {
         forced = PIM_ARENA_ARRAY(arena, enum pim_unfolding, segment->network.count);
-        if (!forced)
-            return pim_fail(error, PIM_NO_MEMORY, "no memory for the unfoldings of a segment");
+        PIM_NEED_MEMORY(forced, error, "no memory for the unfoldings of a segment");
         for (uint32_t i = 0; i < segment->network.count; i++)
             forced[i] = problem->forced[segment->origin[i]];
     }
@@ -95,11 +94,10 @@ enum pim_status pim_core_segment_make(const struct pim_core_segment_problem *pro
     struct pim_core_segment balanced;
     struct pim_error ignored = {0};
     const struct pim_core_mapping mapping = pim_core_segment_mapping(problem, segment);
-    if (pim_core_segment_slice(problem->network, begin, end, arena, segment, error) != PIM_OK ||
-        partition(problem, arena, segment, error) != PIM_OK ||
-        pim_core_layout_first(&mapping, arena, &segment->layout, error) != PIM_OK ||
-        pim_core_segment_weigh(problem, segment, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_segment_slice(problem->network, begin, end, arena, segment, error));
+    PIM_TRY(partition(problem, arena, segment, error));
+    PIM_TRY(pim_core_layout_first(&mapping, arena, &segment->layout, error));
+    PIM_TRY(pim_core_segment_weigh(problem, segment, error));
     segment->taken = "first";
     balanced = *segment;
     balanced.taken = "balance";
@@ -151,8 +149,8 @@ static enum pim_status list_positions(struct cut *cut, struct pim_arena *arena, 
     cut->position = PIM_ARENA_ARRAY(arena, uint32_t, network->count + (size_t)1);
     cut->cycles = PIM_ARENA_ARRAY(arena, uint64_t, network->count + (size_t)1);
     cut->from = PIM_ARENA_ARRAY(arena, uint32_t, network->count + (size_t)1);
-    if (!cut->position || !cut->cycles || !cut->from)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory to cut %" PRIu32 " layers", network->count);
+    PIM_NEED_MEMORY(cut->position && cut->cycles && cut->from, error, "no memory to cut %" PRIu32 " layers",
+                    network->count);
     cut->count = 0;
     for (uint32_t i = 0; i <= network->count; i++)
         if (i == 0 || i == network->count || all || network->count <= POSITIONS_MOST ||
@@ -221,13 +219,11 @@ static enum pim_status collect(const struct cut *cut, struct pim_arena *arena,
     for (uint32_t at = cut->count - 1; at > 0; at = cut->from[at])
         segments->count++;
     segments->segment = PIM_ARENA_ARRAY(arena, struct pim_core_segment, segments->count);
-    if (!segments->segment)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " segments", segments->count);
+    PIM_NEED_MEMORY(segments->segment, error, "no memory for %" PRIu32 " segments", segments->count);
     uint32_t number = segments->count;
     for (uint32_t at = cut->count - 1; at > 0; at = cut->from[at])
-        if (pim_core_segment_make(cut->problem, cut->position[cut->from[at]], cut->position[at], arena,
-                                  &segments->segment[--number], error) != PIM_OK)
-            return error->status;
+        PIM_TRY(pim_core_segment_make(cut->problem, cut->position[cut->from[at]], cut->position[at], arena,
+                                      &segments->segment[--number], error));
     return PIM_OK;
 }
 
@@ -237,8 +233,8 @@ static enum pim_status find(const struct pim_core_segment_problem *problem, bool
 {
     struct cut cut = {.problem = problem};
     for (int all = 0; all < 2; all++) {
-        if (list_positions(&cut, arena, all, error) != PIM_OK || walk(&cut, longest, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(list_positions(&cut, arena, all, error));
+        PIM_TRY(walk(&cut, longest, error));
         if (cut.cycles[cut.count - 1] != UINT64_MAX)
             return collect(&cut, arena, segments, error);
     }
@@ -272,8 +268,8 @@ enum pim_status pim_core_segments_join(const struct pim_core_segment_problem *pr
     *partition =
         (struct pim_core_partition){.layer = PIM_ARENA_ARRAY(arena, struct pim_core_partition_layer, layers)};
     layout->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, layers);
-    if (!partition->layer || !layout->layer)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the segments of %" PRIu32 " layers", layers);
+    PIM_NEED_MEMORY(partition->layer && layout->layer, error,
+                    "no memory for the segments of %" PRIu32 " layers", layers);
     for (uint32_t s = 0; s < segments->count; s++) {
         const struct pim_core_segment *segment = &segments->segment[s];
         for (uint32_t i = 0; i < segment->network.count; i++) {

@@ -1,6 +1,7 @@
 /* Programs of segments, one behind the other: segments.h. */
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/segments/segments.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -227,8 +228,7 @@ static enum pim_status schedule_segment(struct run *run, const struct pim_core_s
     mapping.origin = segment->origin;
     mapping.set = run->number + 1;
     struct pim_core_place *place = PIM_ARENA_ARRAY(run->arena, struct pim_core_place, segment->network.count);
-    if (!place)
-        return pim_fail(run->error, PIM_NO_MEMORY, "no memory for the maps of a segment");
+    PIM_NEED_MEMORY(place, run->error, "no memory for the maps of a segment");
     for (uint32_t i = 0; i < segment->network.count; i++)
         place[i] = run->place[segment->origin[i]];
     const struct pim_core_placement placement = {.base = run->map->bytes, .place = place};
@@ -240,8 +240,7 @@ static enum pim_status schedule_segment(struct run *run, const struct pim_core_s
     used.placement = &placement;
     used.prologue = write_weights;
     used.prologue_context = run;
-    if (pim_core_layout_check(&mapping, run->error) != PIM_OK)
-        return run->error->status;
+    PIM_TRY(pim_core_layout_check(&mapping, run->error));
     enum pim_status status = pim_core_schedule(&mapping, run->writer, &used, run->arena, &map, run->error);
     if (status == PIM_OK)
         take_results(run, &map, &report);
@@ -271,13 +270,13 @@ enum pim_status pim_core_segments_schedule(const struct pim_core_segment_problem
     map->map = PIM_ARENA_ARRAY(arena, struct pim_core_place, layers);
     map->bias = PIM_ARENA_ARRAY(arena, uint64_t, layers);
     map->weights = PIM_ARENA_ARRAY(arena, uint64_t, layers);
-    if (!run.place || !run.first_group || !run.core || !run.report.group || !run.report.resident ||
-        !run.report.local_bytes || !run.report.layer_mvms || !map->map || !map->bias || !map->weights)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the segments of %" PRIu32 " layers", layers);
+    PIM_NEED_MEMORY(run.place && run.first_group && run.core && run.report.group && run.report.resident &&
+                        run.report.local_bytes && run.report.layer_mvms && map->map && map->bias &&
+                        map->weights,
+                    error, "no memory for the segments of %" PRIu32 " layers", layers);
     for (uint32_t core = 0; core < cores; core++)
         run.core[core] = core;
-    if (place_shared(&run, segments) != PIM_OK)
-        return error->status;
+    PIM_TRY(place_shared(&run, segments));
     for (; run.number < segments->count; run.number++) {
         run.segment = &segments->segment[run.number];
         if (schedule_segment(&run, options) != PIM_OK)

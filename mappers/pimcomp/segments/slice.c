@@ -3,6 +3,7 @@
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/segments/segments.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -179,8 +180,7 @@ enum pim_status pim_core_segments_split(const struct pim_core_network *network,
         return no_memory(error);
     for (uint32_t i = 0; i < network->count; i++) {
         const enum pim_unfolding *forced = problem->forced ? &problem->forced[i] : NULL;
-        if (count_parts(problem, &network->layer[i], forced, &s.parts[i], error) != PIM_OK)
-            return error->status;
+        PIM_TRY(count_parts(problem, &network->layer[i], forced, &s.parts[i], error));
         count += s.parts[i];
     }
     *split = *network;

@@ -13,6 +13,7 @@
  */
 #include "mappers/pimcomp/throughput/round.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 
@@ -70,8 +71,7 @@ static enum pim_status find_borders(struct pim_round_schedule *schedule, struct 
     const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
     const struct pim_sliding *s = &layer->sliding;
     job->border = PIM_ARENA_ARRAY(schedule->arena, uint32_t, (size_t)(job->row_end - job->row_begin) + 1);
-    if (!job->border)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the rows of %s", layer->name);
+    PIM_NEED_MEMORY(job->border, schedule->error, "no memory for the rows of %s", layer->name);
     uint32_t inside = 0;
     for (uint32_t row = job->row_begin; row < job->row_end; row++) {
         bool other = false;

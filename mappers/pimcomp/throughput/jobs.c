@@ -384,9 +384,8 @@ static enum pim_status sort_workers(struct pim_round_schedule *schedule)
     uint32_t cores = schedule->architecture->cores;
     schedule->worker = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_worker *, schedule->workers);
     schedule->first = PIM_ARENA_ARRAY(schedule->arena, uint32_t, (size_t)cores + 2);
-    if (!schedule->worker || !schedule->first)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for %" PRIu32 " workers",
-                        schedule->workers);
+    PIM_NEED_MEMORY(schedule->worker && schedule->first, schedule->error, "no memory for %" PRIu32 " workers",
+                    schedule->workers);
     uint32_t *next = schedule->first + 1; /* counts, then starts, and in the end first[c + 1] */
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < schedule->network->count; i++) {

@@ -5,6 +5,7 @@
  * memory: channel by channel for several pixels at once, or pixel by pixel, whatever takes fewer copies.
  */
 #include "mappers/pimcomp/throughput/round.h"
+#include "sim/try.h"
 
 #include <string.h>
 
@@ -43,8 +44,7 @@ enum pim_status pim_round_prepare_moves(struct pim_round_schedule *schedule)
         struct pim_round_layer *round = &schedule->layer[i];
         if (layer->kind != PIM_CORE_MOVE)
             continue;
-        if (pim_core_runs_make(layer, false, schedule->arena, &round->runs, schedule->error) != PIM_OK)
-            return schedule->error->status;
+        PIM_TRY(pim_core_runs_make(layer, false, schedule->arena, &round->runs, schedule->error));
         uint32_t widest = 0;
         for (uint32_t r = 0; r < round->runs.first[layer->windows]; r++) {
             const struct pim_core_run *run = &round->runs.run[r];

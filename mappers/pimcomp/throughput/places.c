@@ -147,8 +147,7 @@ static enum pim_status find_runs(struct pim_round_schedule *schedule, const stru
                                  struct pim_round_source *result)
 {
     struct pim_round_run *run = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_run, source->parts);
-    if (!run)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the sources of layers");
+    PIM_NEED_MEMORY(run, schedule->error, "no memory for the sources of layers");
     uint32_t runs = 0, at = 0;
     for (uint32_t i = 0; i < source->parts; i++) {
         const struct pim_core_part *part = &source->part[i];
@@ -188,9 +187,8 @@ static enum pim_status place_and_find(struct pim_round_schedule *schedule)
     struct places places = {.schedule = schedule,
                             .placed = PIM_ARENA_ARRAY(schedule->arena, bool, layers),
                             .slots = PIM_ARENA_ARRAY(schedule->arena, uint32_t, layers)};
-    if (!places.placed || !places.slots)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the maps of %" PRIu32 " layers",
-                        layers);
+    PIM_NEED_MEMORY(places.placed && places.slots, schedule->error,
+                    "no memory for the maps of %" PRIu32 " layers", layers);
     enum pim_status status = place_all(&places, true);
     if (status == PIM_BAD_INPUT && schedule->options->batch > 1) {
         schedule->error->status = PIM_OK;

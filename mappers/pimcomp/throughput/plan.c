@@ -216,19 +216,22 @@ static uint64_t place_worker(struct pim_round_schedule *schedule, struct pim_rou
 
 /* --- shrinking --- */
 
+/* Lowers a count; false: it is as low already. */
+static bool lower(uint32_t *count, uint32_t to)
+{
+    bool lowers = *count > to;
+    *count = lowers ? to : *count;
+    return lowers;
+}
+
 static bool shrink_home(struct pim_round_worker *worker)
 {
     struct pim_round_buffers *buffers = &worker->buffers;
     uint32_t batch = worker->job->batch * worker->job->replicas;
-    if (buffers->run > batch) {
-        buffers->run = (buffers->run / batch + 1) / 2 * batch;
-        return true;
-    }
-    if (buffers->runs > 1) {
-        buffers->runs = 1;
-        return true;
-    }
-    return false;
+    if (buffers->run <= batch)
+        return lower(&buffers->runs, 1);
+    buffers->run = (buffers->run / batch + 1) / 2 * batch;
+    return true;
 }
 
 static bool shrink_steps(struct pim_round_worker *worker)
@@ -240,23 +243,12 @@ static bool shrink_steps(struct pim_round_worker *worker)
         home->run = is_home(worker) ? home->run / 2 : home->run;
         return true;
     }
-    if (buffers->depth > 1) {
-        buffers->depth = 1;
+    if (lower(&buffers->depth, 1) || lower(&buffers->receives, (buffers->receives + 1) / 2))
         return true;
-    }
-    if (buffers->receives > 1) {
-        buffers->receives /= 2;
-        return true;
-    }
-    if (buffers->merged) {
-        buffers->merged = false;
-        return true;
-    }
-    if (buffers->biases > 1) {
-        buffers->biases = 1;
-        return true;
-    }
-    return false;
+    if (!buffers->merged)
+        return lower(&buffers->biases, 1);
+    buffers->merged = false;
+    return true;
 }
 
 static bool shrink_input(const struct pim_round_schedule *schedule, struct pim_round_worker *worker)
@@ -292,10 +284,8 @@ static bool shrink(const struct pim_round_schedule *schedule, struct pim_round_w
     worker->given++;
     if (is_home(worker) && shrink_home(worker))
         return true;
-    if (buffers->mode == PIM_ROUND_TILES_OF_WINDOWS && buffers->tiles > 1) {
-        buffers->tiles = 1;
+    if (buffers->mode == PIM_ROUND_TILES_OF_WINDOWS && lower(&buffers->tiles, 1))
         return true;
-    }
     return shrink_steps(worker) || shrink_input(schedule, worker);
 }
 

@@ -24,6 +24,7 @@
  *  2. A resident map is nowhere in global memory; outputs of the network are not resident.
  */
 #include "mappers/pimcomp/throughput/round.h"
+#include "sim/try.h"
 
 #include <assert.h>
 
@@ -355,8 +356,7 @@ static enum pim_status take(const struct choice *choice, const struct candidate 
     uint64_t gather =
         resident->pixel_bytes > GATHER_BYTES ? pim_round_words(resident->pixel_bytes) : GATHER_BYTES;
     resident->holding = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_holding, holdings);
-    if (!resident->holding)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the places of maps");
+    PIM_NEED_MEMORY(resident->holding, schedule->error, "no memory for the places of maps");
     for (; resident->holdings < holdings; resident->holdings++) {
         struct pim_round_holding *next = &resident->holding[resident->holdings];
         next->begin = (uint32_t)((uint64_t)windows * resident->holdings / holdings);
@@ -416,8 +416,7 @@ enum pim_status pim_round_choose_residents(struct pim_round_schedule *schedule)
     struct choice choice = {.schedule = schedule,
                             .wanted = pim_round_area_wanted(schedule),
                             .load = PIM_ARENA_ARRAY(schedule->arena, uint64_t, cores)};
-    if (!candidate || !choice.load)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the places of maps");
+    PIM_NEED_MEMORY(candidate && choice.load, schedule->error, "no memory for the places of maps");
     for (uint32_t core = 0; core < cores; core++) {
         for (uint32_t i = schedule->first[core]; i < schedule->first[core + 1]; i++)
             choice.load[core] += (uint64_t)schedule->worker[i]->replicas * schedule->worker[i]->job->steps;
@@ -425,8 +424,7 @@ enum pim_status pim_round_choose_residents(struct pim_round_schedule *schedule)
     uint32_t count = find_candidates(schedule, candidate);
     uint64_t free, moved = find_traffic(schedule, &free);
     for (uint32_t i = 0; i < count && moved > free; i++) {
-        if (take(&choice, &candidate[i]) != PIM_OK)
-            return schedule->error->status;
+        PIM_TRY(take(&choice, &candidate[i]));
         if (schedule->layer[candidate[i].layer].resident.resident)
             moved -= candidate[i].saved < moved ? candidate[i].saved : moved;
     }

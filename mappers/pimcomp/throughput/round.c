@@ -343,9 +343,9 @@ static enum pim_status prepare(struct pim_round_schedule *schedule, struct pim_t
     schedule->core = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_core, cores);
     schedule->member = PIM_ARENA_ARRAY(schedule->arena, uint32_t, cores);
     schedule->marked = PIM_ARENA_ARRAY(schedule->arena, bool, cores);
-    if (!schedule->chain || !schedule->layer || !schedule->core || !schedule->member || !schedule->marked)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the schedule of %" PRIu32 " layers",
-                        schedule->network->count);
+    PIM_NEED_MEMORY(
+        schedule->chain && schedule->layer && schedule->core && schedule->member && schedule->marked,
+        schedule->error, "no memory for the schedule of %" PRIu32 " layers", schedule->network->count);
     PIM_TRY(pim_round_make_jobs(schedule));
     PIM_TRY(pim_round_group_layers(schedule));
     PIM_TRY(place(schedule));
@@ -375,8 +375,7 @@ static enum pim_status report(struct pim_round_schedule *schedule, struct pim_co
         .first_phase = first_phase,
         .phases = rounds};
     PIM_TRY(pim_core_schedule_report(&schedule->emitter, schedule->arena, result, schedule->error));
-    if (!result->resident)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the report of the schedule");
+    PIM_NEED_MEMORY(result->resident, schedule->error, "no memory for the report of the schedule");
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         result->group[i] = schedule->chain[i].group;
         result->resident[i] = pim_round_is_resident(schedule, i);

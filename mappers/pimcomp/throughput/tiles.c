@@ -36,8 +36,7 @@ static enum pim_status find_cuts(struct pim_round_schedule *schedule, uint32_t i
     for (uint32_t i = 0; i < layer->sources; i++)
         most += round->source[i].runs;
     round->cut = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_cut, most);
-    if (!round->cut)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the channels of %s", layer->name);
+    PIM_NEED_MEMORY(round->cut, schedule->error, "no memory for the channels of %s", layer->name);
     uint32_t run[PIM_CORE_SOURCES] = {0};
     for (uint32_t at = 0; at < layer->channels;) {
         struct pim_round_cut *cut = &round->cut[round->cuts++];
@@ -185,8 +184,7 @@ enum pim_status pim_round_make_tiles(struct pim_round_schedule *schedule)
     uint32_t cores = schedule->architecture->cores;
     uint64_t *work = PIM_ARENA_ARRAY(schedule->arena, uint64_t, cores);
     bool *free = PIM_ARENA_ARRAY(schedule->arena, bool, cores);
-    if (!work || !free)
-        return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for %" PRIu32 " cores", cores);
+    PIM_NEED_MEMORY(work && free, schedule->error, "no memory for %" PRIu32 " cores", cores);
     for (uint32_t core = 0; core < cores; core++) {
         for (uint32_t i = schedule->first[core]; i < schedule->first[core + 1]; i++)
             work[core] += (uint64_t)schedule->worker[i]->replicas * schedule->worker[i]->job->steps;

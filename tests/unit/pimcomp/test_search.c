@@ -160,7 +160,7 @@ static struct pim_core_search_result search(struct core_case *c, unsigned thread
     struct pim_core_search_options options;
     struct pim_core_search_result result;
     struct pim_error error;
-    ck_assert(pim_core_search_preset("fast", &options));
+    options = pim_core_search_preset(PIM_PRESET_FAST);
     options.generations = 60;
     options.threads = threads;
     options.seed = seed;
@@ -186,7 +186,7 @@ START_TEST(starts_are_in_the_population)
     (void)search(&c, 1, 5);
     start = c.layout;
     uint64_t found = estimate(&c).cycles;
-    ck_assert(pim_core_search_preset("fast", &options));
+    options = pim_core_search_preset(PIM_PRESET_FAST);
     options.generations = 1;
     options.starts = 1;
     options.start = &start;
@@ -255,12 +255,12 @@ START_TEST(a_large_budget_has_all_of_the_small_one)
     struct pim_error error;
     small_case(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
-    ck_assert(pim_core_search_preset("fast", &options));
+    options = pim_core_search_preset(PIM_PRESET_FAST);
     options.generations = GENERATIONS;
     ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, 0, &c.arena, &fast, &error), PIM_OK);
     ck_assert_uint_eq(fast.brief, 2);
     ck_assert_uint_eq(fast.count, 2);
-    ck_assert(pim_core_search_preset("default", &options));
+    options = pim_core_search_preset(PIM_PRESET_DEFAULT);
     options.generations = 2 * GENERATIONS;
     options.runners_up = 3;
     ck_assert_int_eq(pim_core_searches_run(&c.mapping, &options, 3, &c.arena, &large, &error), PIM_OK);
@@ -403,8 +403,7 @@ START_TEST(options_are_checked)
     struct pim_error error;
     small_case(&c);
     core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
-    ck_assert(!pim_core_search_preset("slow", &options));
-    ck_assert(pim_core_search_preset("paper", &options));
+    options = pim_core_search_preset(PIM_PRESET_PAPER);
     ck_assert_uint_eq(options.population, 200);
     ck_assert_uint_eq(options.generations, 1000);
     options.population = 4;
