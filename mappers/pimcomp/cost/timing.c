@@ -301,7 +301,7 @@ static void step(struct pim_core_timing *t)
 static bool enlarge(struct pim_timing_core *core)
 {
     uint32_t room = core->room ? 2 * core->room : 64;
-    struct pim_instruction *queue = calloc(room, sizeof *queue);
+    struct pim_instruction *queue = malloc((size_t)room * sizeof *queue);
     if (!queue)
         return false;
     for (uint32_t i = 0; i < core->queued; i++)

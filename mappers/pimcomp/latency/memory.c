@@ -14,24 +14,9 @@ void *pim_ll_grow(struct pim_ll *ll, void *items, size_t *room, size_t needed, s
 
 /* --- dependencies --- */
 
-/* The task of a layer that has an input pixel at a position of its kernel; false if there is none. */
-static bool task_at(const struct pim_ll_layer *layer, uint32_t pixel, uint32_t position, uint32_t *task)
-{
-    const struct pim_sliding *sliding = &layer->task;
-    uint32_t y, x;
-    assert(layer->in_width > 0 && sliding->stride[0] > 0 && sliding->stride[1] > 0);
-    if (!pim_sliding_window(sliding, 0, pixel / layer->in_width, position / sliding->kernel[1],
-                            layer->task_height, &y) ||
-        !pim_sliding_window(sliding, 1, pixel % layer->in_width, position % sliding->kernel[1],
-                            layer->task_width, &x))
-        return false;
-    *task = y * layer->task_width + x;
-    return true;
-}
-
 /* The first place from `place` on of a kernel's axis at which a task may have pixel `at` (padding counted);
  * `kernel`: none has. */
-static uint32_t skip_axis(const struct pim_sliding *sliding, unsigned axis, uint32_t tasks, int64_t at,
+static uint32_t skip_axis(const struct pim_sliding *sliding, int axis, uint32_t tasks, int64_t at,
                           uint32_t place)
 {
     int64_t dilation = sliding->dilation[axis], stride = sliding->stride[axis],
@@ -44,29 +29,25 @@ static uint32_t skip_axis(const struct pim_sliding *sliding, unsigned axis, uint
     return next < kernel && next * dilation <= at ? (uint32_t)next : (uint32_t)kernel;
 }
 
-/* The first position from `position` on at which task_at() may find a task: others of large kernels need not
- * be looked at. */
-static uint32_t skip_positions(const struct pim_ll_layer *layer, uint32_t pixel, uint32_t position)
+/* The same for coordinate `at` of a pixel, and the task's coordinate; false: no place has one. */
+static bool next_on_axis(const struct pim_sliding *sliding, int axis, uint32_t tasks, uint32_t at,
+                         uint32_t *place, uint32_t *task)
 {
-    const struct pim_sliding *sliding = &layer->task;
-    uint32_t columns = sliding->kernel[1], row = position / columns, column = position % columns;
-    int64_t y = (int64_t)(pixel / layer->in_width) + sliding->pad_before[0];
-    int64_t x = (int64_t)(pixel % layer->in_width) + sliding->pad_before[1];
-    uint32_t next = skip_axis(sliding, 0, layer->task_height, y, row);
-    column = skip_axis(sliding, 1, layer->task_width, x, next == row ? column : 0);
-    if (column == columns) {
-        next = skip_axis(sliding, 0, layer->task_height, y, next + 1);
-        column = skip_axis(sliding, 1, layer->task_width, x, 0);
+    int64_t padded = (int64_t)at + sliding->pad_before[axis];
+    while ((*place = skip_axis(sliding, axis, tasks, padded, *place)) < sliding->kernel[axis]) {
+        if (pim_sliding_window(sliding, axis, at, *place, tasks, task))
+            return true;
+        ++*place;
     }
-    if (next >= sliding->kernel[0] || column == columns)
-        return layer->positions;
-    return next * columns + column;
+    return false;
 }
 
 /* The tasks of a consumer that have a pixel in the slots of one part: one after the other. */
 struct readers {
     const struct pim_ll_layer *to;
-    uint32_t part, pixel, next;
+    uint32_t part, pixel;
+    uint32_t next;           /* in a table */
+    uint32_t row, column, y; /* else: of the kernel, and the tasks that have the pixel in that row */
 };
 
 static bool next_reader(struct readers *r, uint32_t *task, uint32_t *slot)
@@ -81,13 +62,16 @@ static bool next_reader(struct readers *r, uint32_t *task, uint32_t *slot)
         *slot = table->place[at] % to->positions * to->parts + r->part;
         return true;
     }
-    while ((r->next = skip_positions(to, r->pixel, r->next)) < to->positions) {
-        uint32_t position = r->next++;
-        *slot = position * to->parts + r->part;
-        if (task_at(to, r->pixel, position, task))
+    for (uint32_t x;; r->row++, r->column = 0) {
+        if (r->column == 0 &&
+            !next_on_axis(&to->task, 0, to->task_height, r->pixel / to->in_width, &r->row, &r->y))
+            return false;
+        if (next_on_axis(&to->task, 1, to->task_width, r->pixel % to->in_width, &r->column, &x)) {
+            *task = r->y * to->task_width + x;
+            *slot = (r->row * to->task.kernel[1] + r->column++) * to->parts + r->part;
             return true;
+        }
     }
-    return false;
 }
 
 /* Replicas [first, last] may run a task; with folds, those that it serves. */
