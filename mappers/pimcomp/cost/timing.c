@@ -126,16 +126,16 @@ static void leave_phase(struct pim_core_timing *t, struct pim_timing_core *core,
         return;
     uint64_t *parts = t->phase[number].estimate_parts, mvms = 0;
     for (uint32_t g = 0; g < core->groups; g++)
-        mvms = pim_timing_later(mvms, core->group_mvms[g]);
+        mvms = pim_larger(mvms, core->group_mvms[g]);
     memset(core->group_mvms, 0, core->groups * sizeof *core->group_mvms);
     const uint64_t part[] = {[PIM_ESTIMATE_COMPUTE] = mvms * t->a.mvm_cycles,
                              [PIM_ESTIMATE_VECTOR] = core->vector,
                              [PIM_ESTIMATE_MEMORY] = t->memory[core->chip],
                              [PIM_ESTIMATE_TRANSFER] = core->transfer};
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        parts[i] = pim_timing_later(parts[i], part[i]);
+        parts[i] = pim_larger(parts[i], part[i]);
     core->vector = core->transfer = 0;
-    t->phase_end[number] = pim_timing_later(t->phase_end[number], core->latest);
+    t->phase_end[number] = pim_larger(t->phase_end[number], core->latest);
 }
 
 /* --- turns --- */
@@ -232,12 +232,12 @@ static void fetch(struct pim_core_timing *t, struct pim_timing_core *core)
             uint64_t end = pim_timing_at(t, core, core->fetched - t->a.window)->end;
             if (end == PIM_TIMING_UNKNOWN)
                 return;
-            core->retired = pim_timing_later(core->retired, end);
+            core->retired = pim_larger(core->retired, end);
         }
         struct pim_timing_entry *entry = pim_timing_at(t, core, core->fetched);
         *entry = (struct pim_timing_entry){.instruction = *i,
                                            .sequence = core->fetched++,
-                                           .start = pim_timing_later(core->fence, core->retired),
+                                           .start = pim_larger(core->fence, core->retired),
                                            .end = PIM_TIMING_UNKNOWN,
                                            .engine = engine};
         pim_timing_touch(t, core, entry);
@@ -249,16 +249,18 @@ static void fetch(struct pim_core_timing *t, struct pim_timing_core *core)
     }
 }
 
-/* An instruction has started or ended: what waited for it, what comes next in its engine, and what has
- * room. While its end is not known it has a turn of its own. */
+/* An instruction has started or ended: what comes next in its engine; when its end is known also what waited
+ * for it, and what has room now, else it has a turn of its own. */
 static void go_on(struct pim_core_timing *t, struct pim_timing_core *core,
                   const struct pim_timing_entry *entry)
 {
-    if (entry->end == PIM_TIMING_UNKNOWN)
+    look(t, core, entry->engine);
+    if (entry->end == PIM_TIMING_UNKNOWN) {
         push(t, core->number * t->nodes + (uint32_t)(entry->sequence & t->mask), entry->due);
+        return;
+    }
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++)
-        if ((core->engine[engine].blocker == entry && entry->end != PIM_TIMING_UNKNOWN) ||
-            engine == (unsigned)entry->engine)
+        if (core->engine[engine].blocker == entry)
             look(t, core, (enum pim_engine)engine);
     fetch(t, core);
 }
@@ -350,7 +352,7 @@ enum pim_status pim_core_timing_report(struct pim_core_timing *t, struct pim_tra
     for (uint32_t i = 0; i < t->phases; i++) {
         struct pim_trace_phase phase = t->phase[i];
         phase.estimate_cycles = t->phase_end[i] > *cycles ? t->phase_end[i] - *cycles : 0;
-        *cycles = pim_timing_later(*cycles, t->phase_end[i]);
+        *cycles = pim_larger(*cycles, t->phase_end[i]);
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
             parts[part] += phase.estimate_parts[part];
         if (writer)

@@ -129,10 +129,10 @@ bool pim_timing_ready(const struct pim_core_timing *t, struct pim_timing_core *c
             }
             entry->start = earlier->end;
         }
-    entry->start = pim_timing_later(entry->start, e->free);
+    entry->start = pim_larger(entry->start, e->free);
     if (engine == PIM_ENGINE_MATRIX) {
         uint32_t group = group_of(&entry->instruction);
-        entry->start = pim_timing_later(entry->start, core->group_free[group]);
+        entry->start = pim_larger(entry->start, core->group_free[group]);
         e->blocker = core->group_holder[group];
     }
     e->ready = !e->blocker;
@@ -151,8 +151,8 @@ static void leave(struct pim_timing_core *core, const struct pim_timing_entry *e
 /* Its end is known. */
 static void end_at(struct pim_timing_core *core, struct pim_timing_entry *entry, uint64_t end)
 {
-    entry->end = pim_timing_later(end, entry->start + 1);
-    core->latest = pim_timing_later(core->latest, entry->end);
+    entry->end = pim_larger(end, entry->start + 1);
+    core->latest = pim_larger(core->latest, entry->end);
     core->open--;
 }
 
@@ -166,7 +166,7 @@ static uint64_t port(const struct pim_core_timing *t, struct pim_timing_core *co
     uint64_t beats = pim_divide_up(bytes, a->local_bytes_per_cycle);
     if (bytes == 0)
         return at;
-    core->port = pim_timing_later(core->port, at) + (a->local_pipelined ? beats : beats * cycles);
+    core->port = pim_larger(core->port, at) + (a->local_pipelined ? beats : beats * cycles);
     return core->port + (a->local_pipelined && cycles ? cycles - 1 : 0);
 }
 
@@ -233,7 +233,7 @@ static void load_or_store(struct pim_core_timing *t, struct pim_timing_core *cor
         leave(core, entry, entry->start + 1);
     } else {
         uint64_t read = port(t, core, entry->start, transfer_bytes(i), false);
-        entry->due = pim_timing_later(read, entry->start + 1);
+        entry->due = pim_larger(read, entry->start + 1);
         leave(core, entry, entry->due);
     }
 }
@@ -292,7 +292,7 @@ uint64_t pim_timing_meeting(const struct pim_core_timing *t, const struct pim_ti
 {
     uint64_t send = pim_timing_next(t, from, PIM_ENGINE_SEND)->start;
     uint64_t receive = pim_timing_next(t, to, PIM_ENGINE_RECEIVE)->start;
-    return t->a.synchronous ? pim_timing_later(send, receive + way(t, to, from)) : send;
+    return t->a.synchronous ? pim_larger(send, receive + way(t, to, from)) : send;
 }
 
 /* A message whose first packet is read at `at`, its last at `read`: when the interconnect has taken it.
@@ -305,15 +305,15 @@ static uint64_t carry(struct pim_core_timing *t, const struct pim_timing_core *f
     struct pim_server *out = &t->server[from->chip * PIM_SERVERS], *in = &t->server[to->chip * PIM_SERVERS];
     if (from->chip != to->chip) {
         uint64_t cycles = pim_divide_up(bytes, a->chip_link_bytes_per_cycle);
-        *taken = pim_timing_later(pim_server_take(&out[PIM_SERVER_OUT], at, cycles), read);
+        *taken = pim_larger(pim_server_take(&out[PIM_SERVER_OUT], at, cycles), read);
         return pim_server_take(&in[PIM_SERVER_IN], *taken - cycles + a->chip_link_cycles, cycles);
     }
     uint64_t cycles = pim_divide_up(bytes, a->link_bytes_per_cycle);
     if (a->connection == PIM_CORE_MESH) {
-        *taken = pim_timing_later(at + cycles, read);
+        *taken = pim_larger(at + cycles, read);
         return *taken + way(t, from, to);
     }
-    *taken = pim_timing_later(pim_server_take(&out[PIM_SERVER_BUS], at, cycles), read);
+    *taken = pim_larger(pim_server_take(&out[PIM_SERVER_BUS], at, cycles), read);
     if (a->connection == PIM_CORE_SHARED_MEMORY)
         return pim_server_take(&out[PIM_SERVER_BUS], *taken, cycles);
     return *taken;
@@ -333,9 +333,9 @@ void pim_timing_pass(struct pim_core_timing *t, struct pim_timing_core *from, st
     uint64_t bytes = send->instruction.u.network.bytes, first = first_packet(t, send);
     uint64_t at = port(t, from, begin, first, false);
     uint64_t read = bytes > first ? port(t, from, at, bytes - first, false) : at;
-    receive->whole = pim_timing_later(carry(t, from, to, bytes, at, read, &taken), receive->start);
+    receive->whole = pim_larger(carry(t, from, to, bytes, at, read, &taken), receive->start);
     receive->left = bytes;
-    receive->due = pim_timing_later(receive->whole - (read - at), receive->start);
+    receive->due = pim_larger(receive->whole - (read - at), receive->start);
     send->start = begin;
     end_at(from, send, taken);
     leave(from, send, send->end);

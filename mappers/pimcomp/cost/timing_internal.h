@@ -100,11 +100,6 @@ struct pim_core_timing {
     bool out_of_memory;
 };
 
-static inline uint64_t pim_timing_later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static inline struct pim_timing_entry *pim_timing_at(const struct pim_core_timing *timing,
                                                      const struct pim_timing_core *core, uint64_t sequence)
 {
