@@ -20,14 +20,32 @@ struct profiling {
     const struct pim_core_profile_options *options;
     const char *what;
     candidate_work *work;
-    uint64_t limit; /* of cycles */
+    uint64_t limit;    /* of cycles */
+    bool until_served; /* goes on behind the end until a candidate is not refused */
     struct pim_core_candidate *candidate[PIM_CORE_CANDIDATES_MOST];
     uint32_t count;
     pthread_mutex_t mutex;
     /* guarded by the mutex */
-    uint32_t done;
+    uint32_t done, left_out;
+    bool served;
     struct pim_error error; /* the first one that ends everything */
 };
+
+static bool is_stopped(const struct pim_core_profile_options *options)
+{
+    return options->stop && options->stop(options->context);
+}
+
+bool pim_core_profile_ends(const struct pim_core_profile_options *options)
+{
+    return is_stopped(options) ||
+           (options->seconds > 0 && pim_search_seconds() - options->begin >= options->seconds);
+}
+
+enum pim_search_end pim_core_profile_end(const struct pim_core_profile_options *options)
+{
+    return is_stopped(options) ? PIM_SEARCH_STOPPED : PIM_SEARCH_TIME;
+}
 
 /* Schedules a candidate, into a trace or not, observed or not. */
 static enum pim_status schedule(const struct pim_core_profile_options *options,
@@ -121,12 +139,19 @@ static void work(void *context, unsigned worker, uint64_t index)
     struct pim_error error = {0};
     (void)worker;
     (void)pthread_mutex_lock(&p->mutex);
-    bool ended = p->error.status != PIM_OK;
+    const bool failed = p->error.status != PIM_OK;
+    const bool left_out = !failed && (p->served || !p->until_served) && pim_core_profile_ends(p->options);
     (void)pthread_mutex_unlock(&p->mutex);
-    enum pim_status status = ended ? PIM_OK : p->work(p->options, p->limit, candidate, &error);
+    const bool works = !failed && !left_out;
+    enum pim_status status = works ? p->work(p->options, p->limit, candidate, &error) : PIM_OK;
     (void)pthread_mutex_lock(&p->mutex);
     if (status != PIM_OK && !candidate->refused && p->error.status == PIM_OK)
         p->error = error;
+    p->served = p->served || (works && !candidate->refused);
+    if (left_out) {
+        candidate->left_out = p->until_served;
+        p->left_out++;
+    }
     tell(p, ++p->done);
     (void)pthread_mutex_unlock(&p->mutex);
 }
@@ -167,20 +192,28 @@ void pim_core_profile_add(const struct pim_core_profile_options *options, struct
 }
 
 enum pim_status pim_core_profile_time(const struct pim_core_profile_options *options,
-                                      struct pim_core_profile *profile, uint32_t first,
+                                      struct pim_core_profile *profile, uint32_t first, uint32_t preferred,
                                       struct pim_error *error)
 {
-    struct profiling p = {.options = options, .what = "timed layouts", .work = time_one};
-    bool any = false;
+    struct profiling p = {.options = options,
+                          .what = "timed layouts",
+                          .work = time_one,
+                          .until_served = true,
+                          .served = profile->served};
+    const bool ended = pim_core_profile_ends(options);
+    if (ended && preferred < profile->count)
+        p.candidate[p.count++] = &profile->candidate[preferred];
     for (uint32_t i = first; i < profile->count; i++)
-        p.candidate[p.count++] = &profile->candidate[i];
+        if (!ended || i != preferred)
+            p.candidate[p.count++] = &profile->candidate[i];
     enum pim_status status = run(&p, error);
-    profile->timed += p.count;
-    for (uint32_t i = 0; i < p.count; i++)
-        any = any || !p.candidate[i]->refused;
+    profile->timed += p.count - p.left_out;
+    profile->served = p.served;
+    profile->cut_short = profile->cut_short || p.left_out > 0;
     for (uint32_t i = 0; i < p.count && status == PIM_OK && options->timed; i++)
-        status = options->timed(options->observer, options->mapping, p.candidate[i], error);
-    if (status != PIM_OK || any || p.count == 0)
+        if (!p.candidate[i]->left_out)
+            status = options->timed(options->observer, options->mapping, p.candidate[i], error);
+    if (status != PIM_OK || p.served || p.count == 0)
         return status;
     return time_one(options, UINT64_MAX, p.candidate[0], error); /* says why */
 }
@@ -189,8 +222,8 @@ uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t 
 {
     uint32_t best = first;
     for (uint32_t i = first + 1; i < end; i++)
-        if (!profile->candidate[i].refused &&
-            (profile->candidate[best].refused ||
+        if (pim_core_candidate_is_timed(&profile->candidate[i]) &&
+            (!pim_core_candidate_is_timed(&profile->candidate[best]) ||
              profile->candidate[i].estimate < profile->candidate[best].estimate))
             best = i;
     return best;
@@ -214,10 +247,11 @@ static void list_finalists(struct pim_core_profile *profile, uint32_t best, uint
         for (uint32_t j = 0; j < profile->count && candidate->searched; j++) {
             const struct pim_core_candidate *other = &profile->candidate[j];
             before +=
-                other->searched && !other->refused &&
+                other->searched && pim_core_candidate_is_timed(other) &&
                 (other->estimate < candidate->estimate || (other->estimate == candidate->estimate && j < i));
         }
-        if (i != best && !candidate->refused && candidate->estimate <= limit && before < most)
+        if (i != best && pim_core_candidate_is_timed(candidate) && candidate->estimate <= limit &&
+            before < most)
             p->candidate[p->count++] = candidate;
     }
 }
@@ -226,8 +260,11 @@ enum pim_status pim_core_profile_simulate(const struct pim_core_profile_options 
                                           struct pim_core_candidate *candidate, uint32_t count,
                                           struct pim_error *error)
 {
+    struct pim_core_profile_options endless = *options;
+    endless.seconds = 0;
+    endless.stop = NULL;
     struct profiling p = {
-        .options = options, .what = "simulated layouts", .work = simulate_one, .limit = UINT64_MAX};
+        .options = &endless, .what = "simulated layouts", .work = simulate_one, .limit = UINT64_MAX};
     assert(options->simulate && count <= PIM_CORE_CANDIDATES_MOST);
     for (uint32_t i = 0; i < count; i++)
         p.candidate[p.count++] = &candidate[i];
@@ -242,11 +279,16 @@ enum pim_status pim_core_profile_run(const struct pim_core_profile_options *opti
     uint32_t best = profile->taken = pim_core_profile_best(profile, 0, profile->count);
     if (!options->simulate)
         return PIM_OK;
+    if (pim_core_profile_ends(options)) {
+        profile->cut_short = true;
+        return PIM_OK;
+    }
     PIM_TRY(simulate_one(options, UINT64_MAX, &profile->candidate[best], error));
     p.limit = profile->candidate[best].cycles;
     list_finalists(profile, best, most, &p);
     if (p.count > 0 && run(&p, error) != PIM_OK)
         return error->status;
+    profile->cut_short = profile->cut_short || p.left_out > 0;
     for (uint32_t i = 0; i < p.count; i++)
         if (p.candidate[i]->complete && p.candidate[i]->cycles < profile->candidate[profile->taken].cycles)
             profile->taken = (uint32_t)(p.candidate[i] - profile->candidate);

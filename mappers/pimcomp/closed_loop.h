@@ -9,6 +9,8 @@
  *     simulated.
  *  3. What comes out does not depend on `workers`: every candidate is simulated up to the cycles of the one
  *     with the best estimate, and no longer.
+ *  4. A time limit or a stop ends it: no candidate is begun afterwards, but for one that can be scheduled.
+ *     What was timed and simulated until then decides, and `cut_short` says so; 2 and 3 do not hold then.
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_CLOSED_LOOP_H
 #define PIMSIM_MAPPERS_PIMCOMP_CLOSED_LOOP_H
@@ -27,6 +29,7 @@ struct pim_core_candidate {
     bool no_keeping; /* high throughput: no map stays on chip */
     struct pim_core_layout layout;
     bool refused;          /* it cannot be scheduled */
+    bool left_out;         /* it had no turn before the end: no estimate */
     uint64_t estimate;     /* its timing: of a saturated round or an inference */
     uint64_t instructions; /* that were timed */
     bool simulated;
@@ -36,7 +39,8 @@ struct pim_core_candidate {
 
 struct pim_core_profile {
     uint32_t count, taken, timed; /* timed: programs, those of the refinement included */
-    bool cut_short;               /* a time limit or a stop ended the refinement */
+    bool served;                  /* one was timed that can be scheduled: the others may be left out */
+    bool cut_short;               /* a time limit or a stop left something out */
     struct pim_core_candidate candidate[PIM_CORE_CANDIDATES_MOST];
 };
 
@@ -47,6 +51,8 @@ struct pim_core_profile_options {
     struct pim_core_schedule_options schedule; /* batch and report are not looked at */
     struct pim_workers *workers;   /* one crew for all: a thread that ends gives its memory back */
     pim_mapper_progress *progress; /* NULL: nobody is told */
+    double begin, seconds;         /* of the clock, and of the time limit from there on; 0: there is none */
+    bool (*stop)(void *context);   /* NULL: never */
     void *context;
     /* Told of what was timed, in the order of candidates; NULL: nobody is. */
     enum pim_status (*timed)(void *observer, const struct pim_core_mapping *mapping,
@@ -58,16 +64,28 @@ struct pim_core_profile_options {
 void pim_core_profile_add(const struct pim_core_profile_options *options, struct pim_core_profile *profile,
                           const char *name, bool searched, const struct pim_core_layout *layout);
 
-/* Times the candidates from number `first` on. Fails with what the first of them failed with when none can be
+/* Whether the time limit is over, or a stop was asked for. */
+bool pim_core_profile_ends(const struct pim_core_profile_options *options);
+
+/* Which of the two it was. */
+enum pim_search_end pim_core_profile_end(const struct pim_core_profile_options *options);
+
+/* Whether a candidate has an estimate. */
+static inline bool pim_core_candidate_is_timed(const struct pim_core_candidate *candidate)
+{
+    return !candidate->refused && !candidate->left_out;
+}
+
+/* Times the candidates from number `first` on. Where it ends before, number `preferred` is the first. Fails with what the first of them failed with when none can be
  * scheduled; PIM_NO_MEMORY. */
 enum pim_status pim_core_profile_time(const struct pim_core_profile_options *options,
-                                      struct pim_core_profile *profile, uint32_t first,
+                                      struct pim_core_profile *profile, uint32_t first, uint32_t preferred,
                                       struct pim_error *error);
 
 /* Of the candidates from number `first` to `end` - 1 the one with the best estimate. */
 uint32_t pim_core_profile_best(const struct pim_core_profile *profile, uint32_t first, uint32_t end);
 
-/* Simulates so many candidates to their end. As the next one. */
+/* Simulates so many candidates to their end, whatever the time limit is. As the next one. */
 enum pim_status pim_core_profile_simulate(const struct pim_core_profile_options *options,
                                           struct pim_core_candidate *candidate, uint32_t count,
                                           struct pim_error *error);

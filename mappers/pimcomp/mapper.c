@@ -192,13 +192,15 @@ static enum pim_status search(struct made *made, struct pim_error *error)
     return PIM_OK;
 }
 
-/* What the searches from number `first` on found. */
+/* What the searches from number `first` on found; *best: where the best of all is, if it is among them. */
 static void add_found(const struct pim_core_profile_options *options,
                       const struct pim_core_searches *searches, uint32_t first, uint32_t end,
-                      struct pim_core_profile *profile)
+                      struct pim_core_profile *profile, uint32_t *best)
 {
     for (uint32_t s = first; s < end; s++) {
         const struct pim_core_search_result *result = &searches->found[s].result;
+        if (s == pim_core_searches_best(searches))
+            *best = profile->count;
         pim_core_profile_add(options, profile, "genetic", true, &searches->found[s].layout);
         for (uint32_t i = 0; i < result->runners_up; i++)
             pim_core_profile_add(options, profile, "genetic", true, &result->runner_up[i]);
@@ -244,8 +246,12 @@ static enum pim_status profile(struct made *made, struct pim_workers *workers, s
                                                      .schedule = made->schedule,
                                                      .workers = workers,
                                                      .progress = choices->search.progress,
+                                                     .begin = made->begin,
+                                                     .seconds = (double)choices->search.seconds,
+                                                     .stop = choices->search.stop,
                                                      .context = choices->search.context};
-    add_found(&options, searches, 0, searches->brief, profile);
+    uint32_t best = 0;
+    add_found(&options, searches, 0, searches->brief, profile, &best);
     for (uint32_t i = 0; i < searches->rules; i++)
         pim_core_profile_add(&options, profile, searches->rule_name[i], false, &searches->start[i]);
     const uint32_t given = searches->rules + searches->evens;
@@ -253,20 +259,17 @@ static enum pim_status profile(struct made *made, struct pim_workers *workers, s
         pim_core_profile_add(&options, profile, "even", true, &searches->start[i]);
     for (uint32_t i = given; i < searches->starts; i++)
         pim_core_profile_add(&options, profile, "start", false, &searches->start[i]);
-    add_found(&options, searches, searches->brief, searches->count, profile);
-    PIM_TRY(pim_core_profile_time(&options, profile, 0, error));
+    add_found(&options, searches, searches->brief, searches->count, profile, &best);
+    PIM_TRY(pim_core_profile_time(&options, profile, 0, best, error));
     const struct pim_refine_options refine = {
         .instructions = part_of_budget(choices, preset_instructions[choices->preset]),
         .timed = (uint32_t)part_of_budget(choices, preset_timed[plan->mapping.mode][choices->preset]),
         .seed = choices->search.seed,
-        .max_layers_in_core = MAX_LAYERS_IN_CORE,
-        .seconds = remaining(made),
-        .stop = choices->search.stop,
-        .context = choices->search.context};
+        .max_layers_in_core = MAX_LAYERS_IN_CORE};
     PIM_TRY(pim_core_refine(&options, &refine, &made->arena, profile, error));
-    if (profile->cut_short)
-        plan->search.end = refine.stop && refine.stop(refine.context) ? PIM_SEARCH_STOPPED : PIM_SEARCH_TIME;
     PIM_TRY(pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error));
+    if (profile->cut_short)
+        plan->search.end = pim_core_profile_end(&options);
     const struct pim_core_candidate *taken = &profile->candidate[profile->taken];
     plan->layout = taken->layout;
     plan->taken = taken->name;
@@ -302,7 +305,12 @@ static enum pim_status search_segments(struct made *made, struct pim_workers *wo
     const struct choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
     struct pim_core_search_options options = search_options(made);
-    const struct pim_core_profile_options profiling = {.schedule = made->schedule, .workers = workers};
+    const struct pim_core_profile_options profiling = {.schedule = made->schedule,
+                                                       .workers = workers,
+                                                       .begin = made->begin,
+                                                       .seconds = (double)choices->search.seconds,
+                                                       .stop = choices->search.stop,
+                                                       .context = choices->search.context};
     plan->searched = true;
     return pim_core_segmented_search(&made->problem, &options, &profiling, (uint32_t)choices->profile,
                                      &made->arena, &plan->segments, &plan->search, error);

@@ -23,7 +23,6 @@ struct chain {
 struct refinement {
     const struct pim_core_profile_options *profiling;
     const struct pim_refine_options *options;
-    double begin;
     struct pim_gene_space space;
     struct pim_gene_workshop workshop;
     struct pim_chromosome drawn;
@@ -58,6 +57,7 @@ static enum pim_status make(struct refinement *r, struct pim_arena *arena, struc
     for (unsigned i = 0; i < PIM_REFINE_CHAINS && status == PIM_OK; i++)
         status = make_chain(r, &r->chain[i], arena, error);
     r->round = PIM_ARENA_NEW(arena, struct pim_core_profile);
+    r->round->served = true; /* by what the chains begin with */
     return status;
 }
 
@@ -67,7 +67,7 @@ static uint32_t next_best(const struct pim_core_profile *profile, uint64_t cycle
     uint32_t best = PIM_NONE;
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct pim_core_candidate *candidate = &profile->candidate[i];
-        if (!candidate->refused && candidate->estimate > cycles &&
+        if (pim_core_candidate_is_timed(candidate) && candidate->estimate > cycles &&
             (best == PIM_NONE || candidate->estimate < profile->candidate[best].estimate))
             best = i;
     }
@@ -163,7 +163,7 @@ static void succeed(struct refinement *r, struct chain *chain, uint32_t first)
 {
     uint32_t best = pim_core_profile_best(r->round, first, first + PIM_REFINE_CHILDREN);
     const struct pim_core_candidate *candidate = &r->round->candidate[best];
-    if (candidate->refused || candidate->estimate > chain->cycles)
+    if (!pim_core_candidate_is_timed(candidate) || candidate->estimate > chain->cycles)
         return;
     chain->cycles = candidate->estimate;
     chain->no_keeping = candidate->no_keeping;
@@ -180,7 +180,7 @@ static enum pim_status advance(struct refinement *r, struct pim_error *error)
     for (uint32_t c = 0; c < r->chains && status == PIM_OK; c++)
         status = breed(r, r->going[c], &scratch, error);
     if (status == PIM_OK)
-        status = pim_core_profile_time(r->profiling, r->round, 0, error);
+        status = pim_core_profile_time(r->profiling, r->round, 0, 0, error);
     pim_arena_terminate(&scratch);
     r->number++;
     if (status == PIM_BAD_INPUT) { /* none of them can be scheduled */
@@ -195,13 +195,6 @@ static enum pim_status advance(struct refinement *r, struct pim_error *error)
 }
 
 /* --- the whole --- */
-
-static bool ends(const struct refinement *r)
-{
-    const struct pim_refine_options *o = r->options;
-    return (o->stop && o->stop(o->context)) ||
-           (o->seconds > 0 && pim_search_seconds() - r->begin >= o->seconds);
-}
 
 /* The better half of the chains goes on, by the best that they have; of equals the first. */
 static void halve(struct refinement *r)
@@ -240,9 +233,10 @@ static enum pim_status climb(struct refinement *r, struct pim_arena *arena, stru
 {
     for (; r->chains > 0 && !profile->cut_short; halve(r))
         for (r->spent = 0; r->spent < r->budget && !profile->cut_short;) {
-            profile->cut_short = ends(r);
+            profile->cut_short = pim_core_profile_ends(r->profiling);
             if (!profile->cut_short && advance(r, error) != PIM_OK)
                 return error->status;
+            profile->cut_short = profile->cut_short || r->round->cut_short;
         }
     profile->timed += r->round->timed;
     return add_best(r, arena, profile, error);
@@ -255,7 +249,7 @@ enum pim_status pim_core_refine(const struct pim_core_profile_options *profiling
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 1 << 20);
     struct refinement *r = PIM_ARENA_NEW(&scratch, struct refinement);
-    *r = (struct refinement){.profiling = profiling, .options = options, .begin = pim_search_seconds()};
+    *r = (struct refinement){.profiling = profiling, .options = options};
     enum pim_status status = make(r, &scratch, error);
     if (status == PIM_OK && r->space.matrices != 0) {
         set_out(r, profile);

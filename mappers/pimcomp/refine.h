@@ -9,7 +9,7 @@
  *
  * The budget is counted in instructions that are timed, so that small programs, which are timed in
  * milliseconds, get as much time as large ones. The result depends on the seed and not on the threads; time
- * limit and stop end it after a round.
+ * limit and stop end it as they end the timing of candidates.
  */
 #ifndef PIMSIM_MAPPERS_PIMCOMP_REFINE_H
 #define PIMSIM_MAPPERS_PIMCOMP_REFINE_H
@@ -23,9 +23,6 @@ struct pim_refine_options {
     uint32_t timed;        /* so many layouts as large as the best candidate */
     uint64_t seed;
     uint32_t max_layers_in_core;
-    double seconds;              /* of wall clock; 0: no limit */
-    bool (*stop)(void *context); /* NULL: never */
-    void *context;
 };
 
 /* Refines the best candidates of a profile that has been timed, and adds what is faster as candidates

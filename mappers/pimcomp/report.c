@@ -119,7 +119,7 @@ static void print_profile(const struct pim_core_profile *profile, FILE *file)
     const char *between = "";
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct pim_core_candidate *candidate = &profile->candidate[i];
-        if (profile->candidate[profile->taken].simulated && !candidate->simulated)
+        if (candidate->left_out || (profile->candidate[profile->taken].simulated && !candidate->simulated))
             continue;
         name_candidate(profile, i, name, sizeof name);
         fprintf(file, "%s %s ", between, name);
@@ -368,12 +368,13 @@ static void put_profile(struct pim_json *json, const struct pim_core_profile *pr
         name_candidate(profile, i, name, sizeof name);
         pim_json_begin_object(json, NULL);
         pim_json_put_text(json, "layout", name);
-        if (!candidate->refused)
+        if (pim_core_candidate_is_timed(candidate))
             pim_json_put_count(json, "estimate", candidate->estimate);
         if (candidate->simulated && candidate->complete)
             pim_json_put_count(json, "cycles", candidate->cycles);
         pim_json_put_text(json, "outcome",
-                          candidate->refused      ? "refused"
+                          candidate->left_out     ? "not timed"
+                          : candidate->refused    ? "refused"
                           : i == profile->taken   ? "taken"
                           : !candidate->simulated ? "estimated"
                           : !candidate->complete  ? "longer"

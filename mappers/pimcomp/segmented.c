@@ -34,7 +34,7 @@ static enum pim_status take_best(const struct pim_core_segment_problem *problem,
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct pim_core_candidate *candidate = &profile->candidate[i];
         struct pim_core_segment tried = *segment;
-        if (candidate->refused)
+        if (!pim_core_candidate_is_timed(candidate))
             continue;
         tried.layout = candidate->layout;
         tried.taken = candidate->name;
@@ -82,10 +82,16 @@ static enum pim_status search_one(const struct search *search, struct pim_core_s
     if (search->timed == 0)
         return take_better(problem, &searched, segment, error);
     pim_core_profile_add(&profiling, profile, segment->taken, false, &segment->layout);
+    struct pim_core_segment better = *segment;
+    if (take_better(problem, &searched, &better, error) != PIM_OK)
+        return error->status;
+    const uint32_t preferred = better.cycles < segment->cycles ? profile->count : 0;
     pim_core_profile_add(&profiling, profile, "genetic", true, &searched);
     for (uint32_t i = 0; i < result->runners_up; i++)
         pim_core_profile_add(&profiling, profile, "genetic", true, &result->runner_up[i]);
-    PIM_TRY(pim_core_profile_time(&profiling, profile, 0, error));
+    PIM_TRY(pim_core_profile_time(&profiling, profile, 0, preferred, error));
+    if (profile->cut_short)
+        result->end = pim_core_profile_end(&profiling);
     return take_best(problem, profile, segment, error);
 }
 

@@ -352,20 +352,73 @@ START_TEST(refinement_gains_and_does_not_depend_on_threads)
         ck_assert_int_eq(pim_workers_create(&workers, 1 + 2 * n, &error), PIM_OK);
         const struct pim_core_profile_options options = {.mapping = &c.mapping, .workers = workers};
         pim_core_profile_add(&options, &profile[n], "first", false, &c.layout);
-        ck_assert_msg(pim_core_profile_time(&options, &profile[n], 0, &error) == PIM_OK, "%s", error.text);
+        ck_assert_msg(pim_core_profile_time(&options, &profile[n], 0, 0, &error) == PIM_OK, "%s", error.text);
         uint32_t found = profile[n].count;
         ck_assert_msg(pim_core_refine(&options, &refine, &c.arena, &profile[n], &error) == PIM_OK, "%s",
                       error.text);
         ck_assert_uint_gt(profile[n].count, found);
         uint64_t cycles = profile[n].candidate[found].estimate;
         ck_assert_uint_lt(2 * cycles, profile[n].candidate[0].estimate);
-        ck_assert_int_eq(pim_core_profile_time(&options, &profile[n], found, &error), PIM_OK);
+        ck_assert_int_eq(pim_core_profile_time(&options, &profile[n], found, found, &error), PIM_OK);
         ck_assert_uint_eq(profile[n].candidate[found].estimate, cycles);
         pim_workers_destroy(workers);
     }
     ck_assert_uint_eq(profile[0].timed, profile[1].timed);
     for (uint32_t i = 0; i < profile[0].count; i++)
         ck_assert(same_layout(&c, &profile[0].candidate[i].layout, &profile[1].candidate[i].layout));
+    core_case_end(&c);
+}
+END_TEST
+
+static bool stops_after(void *context)
+{
+    unsigned *turns = context;
+    *turns -= *turns > 0;
+    return *turns == 0;
+}
+
+/* Behind the end one candidate is timed, the preferred one, or all until one can be scheduled; the others are
+ * left out, nothing is refined or simulated, and the plan is told. */
+START_TEST(timing_ends_with_what_can_be_scheduled)
+{
+    static struct pim_core_profile profile;
+    static const struct {
+        unsigned turns, timed; /* of those, the refinement has one that nobody needs */
+        uint64_t local_bytes;
+        bool ends;
+    } cases[] = {{1, 1, 0, true}, {3, 2, 0, true}, {1, 3, 64, false}, {0, 3, 0, false}};
+    const struct pim_refine_options refine = {.timed = 16, .seed = 1, .max_layers_in_core = 8};
+    struct core_case c;
+    struct pim_error error = {0};
+    struct pim_workers *workers;
+    small_case(&c);
+    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, pim_core_layout_first);
+    if (cases[_i].local_bytes > 0)
+        c.architecture.local_memory_bytes = cases[_i].local_bytes;
+    ck_assert_int_eq(pim_workers_create(&workers, 1, &error), PIM_OK);
+    unsigned turns = cases[_i].turns;
+    const struct pim_core_profile_options options = {
+        .mapping = &c.mapping, .workers = workers, .stop = turns > 0 ? stops_after : NULL, .context = &turns};
+    memset(&profile, 0, sizeof profile);
+    for (unsigned i = 0; i < 3; i++)
+        pim_core_profile_add(&options, &profile, "first", false, &c.layout);
+    const enum pim_status status = pim_core_profile_time(&options, &profile, 0, 2, &error);
+    ck_assert_int_eq(status, cases[_i].local_bytes > 0 ? PIM_BAD_INPUT : PIM_OK);
+    ck_assert_uint_eq(profile.timed, cases[_i].timed);
+    ck_assert_int_eq(profile.cut_short, cases[_i].ends);
+    if (cases[_i].turns == 1 && status == PIM_OK) {
+        ck_assert(profile.candidate[0].left_out && profile.candidate[1].left_out);
+        ck_assert_uint_gt(profile.candidate[2].estimate, 0);
+    }
+    if (cases[_i].ends) {
+        ck_assert_int_eq(pim_core_profile_end(&options), PIM_SEARCH_STOPPED);
+        ck_assert(pim_core_refine(&options, &refine, &c.arena, &profile, &error) == PIM_OK);
+        ck_assert_uint_eq(profile.count, 3);
+        ck_assert_uint_eq(profile.timed, cases[_i].timed);
+        ck_assert(pim_core_profile_run(&options, 4, &profile, &error) == PIM_OK);
+        ck_assert_uint_gt(profile.candidate[profile.taken].estimate, 0);
+    }
+    pim_workers_destroy(workers);
     core_case_end(&c);
 }
 END_TEST
@@ -386,7 +439,7 @@ START_TEST(refinement_of_a_network_without_weights_leaves_it)
     const struct pim_core_profile_options options = {.mapping = &c.mapping, .workers = workers};
     memset(&profile, 0, sizeof profile);
     pim_core_profile_add(&options, &profile, "first", false, &c.layout);
-    ck_assert_msg(pim_core_profile_time(&options, &profile, 0, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_core_profile_time(&options, &profile, 0, 0, &error) == PIM_OK, "%s", error.text);
     uint32_t count = profile.count;
     ck_assert_msg(pim_core_refine(&options, &refine, &c.arena, &profile, &error) == PIM_OK, "%s", error.text);
     ck_assert_uint_eq(profile.count, count);
@@ -429,6 +482,7 @@ Suite *search_suite(void)
     tcase_add_test(t, even_layouts_have_the_fewest_steps);
     tcase_add_test(t, even_layouts_that_find_no_room);
     tcase_add_loop_test(t, refinement_gains_and_does_not_depend_on_threads, 0, 2);
+    tcase_add_loop_test(t, timing_ends_with_what_can_be_scheduled, 0, 4);
     tcase_add_test(t, refinement_of_a_network_without_weights_leaves_it);
     tcase_add_test(t, options_are_checked);
     suite_add_tcase(suite, t);
