@@ -76,8 +76,8 @@ static inline bool pim_core_candidate_is_timed(const struct pim_core_candidate *
     return !candidate->refused && !candidate->left_out;
 }
 
-/* Times the candidates from number `first` on. Where it ends before, number `preferred` is the first. Fails with what the first of them failed with when none can be
- * scheduled; PIM_NO_MEMORY. */
+/* Times the candidates from number `first` on. Where it ends before, number `preferred` is the first. Fails
+ * with what the first of them failed with when none can be scheduled; PIM_NO_MEMORY. */
 enum pim_status pim_core_profile_time(const struct pim_core_profile_options *options,
                                       struct pim_core_profile *profile, uint32_t first, uint32_t preferred,
                                       struct pim_error *error);
