@@ -5,6 +5,7 @@ track_descriptor); it shares nothing with the writer, and refuses a field that i
 """
 
 import collections
+import json
 import os
 import subprocess
 import tempfile
@@ -13,6 +14,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TRACES = os.path.join(ROOT, "tests/data/timelines")
 FAMILIES = {"nodes": "allspark-16x16", "cores": "pimcomp-arch-a", "channels": "fast-overlapim-hbm2", "tiles": "noc-conflict-16x16"}
+PERIOD_NS = {"nodes": 2.5, "cores": 1 / 1.28, "channels": 1, "tiles": 1}
 MESSAGES = {"nodes": 4, "cores": 2, "channels": 2, "tiles": 3}
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 
@@ -117,16 +119,17 @@ class Timelines(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
-    def run_trace(self, family, *more, window=()):
+    def run_trace(self, family, *more, window=(), trace=None):
         """The timeline of a run with every unit in it; the run is as it is without one."""
-        trace, path = self.path(family + ".bin"), self.path(family + ".pftrace")
+        binary, path = self.path((trace or family) + ".bin"), self.path(family + ".pftrace")
         pimsim = os.environ["PIMSIM"]
-        subprocess.run([pimsim, "trace", "asm", os.path.join(TRACES, family + ".txt"), "-o", trace], check=True)
-        command = [pimsim, "run", trace, "-q", "--reproducible", "--format", "json", "--set", "array.width=2", "--set", "array.height=1",
+        subprocess.run([pimsim, "trace", "asm", os.path.join(TRACES, (trace or family) + ".txt"), "-o", binary], check=True)
+        command = [pimsim, "run", binary, "-q", "--reproducible", "--format", "json", "--set", "array.width=2", "--set", "array.height=1",
                    "--hardware", os.path.join(ROOT, "configs/hardware", FAMILIES[family] + ".cfg"), *more]
         plain = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         timed = subprocess.run([*command, "--timeline", path, "--timeline-units", "0-1", *window], check=True, capture_output=True, text=True).stdout
         self.assertEqual(timed, plain, f"{family}: the timeline changes the run")
+        self.result = json.loads(plain)
         return Timeline(path)
 
     def test_slices_nest_and_say_their_instruction(self):
@@ -144,6 +147,24 @@ class Timelines(unittest.TestCase):
                     open_slices[event["track"]].pop()
             self.assertGreater(slices, 3)
             self.assertFalse(any(open_slices.values()), f"{family}: a slice without an end")
+
+    def test_slices_cover_the_time_in_which_engines_work(self):
+        """Slices of arrays, ACUs and memory engines, held ones within those around them, take the busy time of the result."""
+        for family, trace in (*((family, None) for family in FAMILIES), ("cores", "overtaken")):
+            timeline = self.run_trace(family, trace=trace)
+            open_slices, taken, ends = collections.defaultdict(list), collections.Counter(), collections.Counter()
+            for event in timeline.events:
+                track = timeline.tracks[event["track"]]
+                if event["type"] == BEGIN:
+                    open_slices[event["track"]].append(event["time"])
+                if event["type"] == END:
+                    begin, key = open_slices[event["track"]].pop(), (timeline.tracks[track["parent"]]["name"].split()[1], track["name"])
+                    taken[key] += 0 if open_slices[event["track"]] else event["time"] - begin
+                    ends[key] += 1
+            for unit in self.result["units"]:
+                for name, engine in (("pe", "matrix"), ("acu", "vector"), ("dram", "memory")):
+                    key, busy = (str(unit["id"]), engine), unit["busy_cycles"][name] * PERIOD_NS[family]
+                    self.assertLessEqual(abs(taken[key] - busy), 1 + ends[key], f"{family} {trace}: {key} works for {busy} ns, drawn are {taken[key]}")
 
     def test_arrows_lead_from_each_send_to_its_receive(self):
         for family in FAMILIES:

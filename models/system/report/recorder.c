@@ -11,14 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRACK_PHASE = PIM_ENGINES, TRACKS };
+enum { TRACK_PHASE = PIM_ENGINES, TRACKS, LANE_SLICES = 32 };
 #define TIMELINE_BYTES (UINT64_C(64) << 20)
+
+/* The outermost slices that were written last on a track, the latest behind: begins and ends in ns. */
+struct lane {
+    uint64_t begin[LANE_SLICES], end[LANE_SLICES];
+    uint64_t floor; /* the end of those that are forgotten */
+    unsigned count;
+};
 
 struct pim_recorder {
     struct pim_system *system;
     struct pim_timeline *timeline;
     uint32_t (*tracks)[TRACKS];   /* a row a unit; 0: not observed */
-    pim_time (*last_end)[TRACKS]; /* of the slice written last: slices of a track must not overlap */
+    struct lane (*lanes)[TRACKS]; /* slices of a track must nest or not overlap */
     pim_time begin, end;          /* ticks */
     struct pim_arrows arrows;
     struct pim_counters *counters;
@@ -31,7 +38,7 @@ static uint64_t nanoseconds(const struct pim_recorder *recorder, pim_time time)
 
 /* With the instruction as the text form of traces has it: shape, addresses, bytes, peer, tag. `arrow` leaves
  * a send and arrives at a receive. */
-static void write_slice(const struct pim_recorder *recorder, uint32_t track, pim_time start, pim_time end,
+static void write_slice(const struct pim_recorder *recorder, uint32_t track, uint64_t start, uint64_t end,
                         const char *name, const struct pim_instruction *instruction, uint64_t arrow)
 {
     char text[2 * PIM_TIMELINE_DETAIL_BYTES] = "";
@@ -46,8 +53,34 @@ static void write_slice(const struct pim_recorder *recorder, uint32_t track, pim
                                              .detail = text[0] ? text : NULL,
                                              .leaves = sends ? arrow : 0,
                                              .arrives = sends ? 0 : arrow};
-    pim_timeline_detailed_slice(recorder->timeline, track, nanoseconds(recorder, start),
-                                nanoseconds(recorder, end), name, &extra);
+    pim_timeline_detailed_slice(recorder->timeline, track, start, end, name, &extra);
+}
+
+/*
+ * Where the slice begins of what worked from `begin` to `end`. Instructions of a queue overlap, and are told
+ * when they end: one that begins before slices that are written is drawn around them, and of one that begins
+ * inside of one, which shows that time already, the rest is drawn. A begin behind `end`: nothing is left.
+ */
+static uint64_t place_slice(struct lane *lane, uint64_t begin, uint64_t end)
+{
+    if (begin < lane->floor)
+        begin = lane->floor;
+    for (unsigned i = 0; i < lane->count; i++)
+        if (lane->begin[i] <= begin && lane->end[i] > begin)
+            begin = lane->end[i];
+    if (begin > end)
+        return begin;
+    while (lane->count > 0 && lane->begin[lane->count - 1] > begin)
+        lane->count--;
+    if (lane->count == LANE_SLICES) {
+        lane->floor = lane->end[0];
+        lane->count--;
+        memmove(lane->begin, lane->begin + 1, lane->count * sizeof lane->begin[0]);
+        memmove(lane->end, lane->end + 1, lane->count * sizeof lane->end[0]);
+    }
+    lane->begin[lane->count] = begin;
+    lane->end[lane->count++] = end;
+    return begin;
 }
 
 /* Whether the engines of a unit are recorded. */
@@ -78,13 +111,10 @@ static void observe(void *context, uint32_t unit, const struct pim_instruction *
     if (instruction)
         pim_counters_observe(recorder->counters, unit, instruction, start, end);
     unsigned row = instruction ? (unsigned)pim_opcode_engine(instruction->opcode) : TRACK_PHASE;
-    /* Loads, sends and receives overlap their successors; what an earlier slice shows already is not shown
-     * twice. */
-    if (start < recorder->last_end[unit][row])
-        start = recorder->last_end[unit][row];
-    if (start > end)
+    const uint64_t last = nanoseconds(recorder, end);
+    const uint64_t first = place_slice(&recorder->lanes[unit][row], nanoseconds(recorder, start), last);
+    if (first > last)
         return;
-    recorder->last_end[unit][row] = end;
     const char *name;
     if (!instruction)
         name = pim_trace_phase(recorder->system->trace, phase)->name;
@@ -94,7 +124,7 @@ static void observe(void *context, uint32_t unit, const struct pim_instruction *
         name = pim_message_name(instruction->detail);
     else
         name = pim_opcode_name(instruction->opcode);
-    write_slice(recorder, tracks[row], start, end, name, instruction, arrow);
+    write_slice(recorder, tracks[row], first, last, name, instruction, arrow);
 }
 
 static void add_tracks(struct pim_recorder *recorder, uint32_t unit)
@@ -150,9 +180,9 @@ enum pim_status pim_recorder_create(struct pim_system *system, struct pim_record
     struct pim_recorder *recorder = calloc(1, sizeof *recorder);
     if (recorder) {
         recorder->tracks = calloc(system->unit_count, sizeof *recorder->tracks);
-        recorder->last_end = calloc(system->unit_count, sizeof *recorder->last_end);
+        recorder->lanes = calloc(system->unit_count, sizeof *recorder->lanes);
     }
-    if (!recorder || !recorder->tracks || !recorder->last_end) {
+    if (!recorder || !recorder->tracks || !recorder->lanes) {
         pim_recorder_abandon(recorder);
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the timeline");
     }
@@ -210,6 +240,6 @@ void pim_recorder_abandon(struct pim_recorder *recorder)
     pim_counters_destroy(recorder->counters);
     pim_arrows_terminate(&recorder->arrows);
     free(recorder->tracks);
-    free(recorder->last_end);
+    free(recorder->lanes);
     free(recorder);
 }
