@@ -1,9 +1,11 @@
-"""Bounds that no run beats, and wider parts that make no run longer, on traces of four mappers.
+"""Bounds that no run beats, wider parts that make no run longer, and CSV that says what JSON says, on traces of four mappers.
 
 The bounds are closed forms of what the result says was done and of the configuration: products over multipliers, columns
 over the pace of a bank, bits over the width of links and buses. Where one more beat changes who meets whom, a wider part
 may cost a little: UP_TO of the run, and never from the narrowest value to the widest."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -178,6 +180,34 @@ class Bounds(unittest.TestCase):
                 for before, after in zip(cycles, cycles[1:]):
                     self.assertLessEqual(after, before * (1 + UP_TO), cycles)
                 (self.assertLess if faster else self.assertLessEqual)(cycles[-1], cycles[0], cycles)
+
+    def test_csv_says_what_json_says(self):
+        for name in TRACES:
+            result = self.run_of(name, [])
+            text = command("run", self.trace(name), "-q", "--reproducible", "--format", "csv", "--stats", "-")
+            rows = list(csv.DictReader(io.StringIO(text)))
+            figures = {row["name"]: row["value"] for row in rows}
+            self.assertEqual(len(figures), len(rows), "a name stands twice")
+            self.assertFalse([row for row in rows if row["value"].lstrip("-")[:1] in ("n", "i")], "no number")
+            expected = {}
+            for group in ("energy_pj", "work", "dram", "noc"):
+                expected.update((f"{group}.{key}", value) for key, value in result[group].items())
+            expected.update((f"noc.packet_latency.{key}", result["noc"][f"{key}_packet_latency"]) for key in ("p50", "p95", "p99"))
+            expected["cycles"], expected["time_ns"] = result["cycles"], result["time_ns"]
+            for i, phase in enumerate(result["phases"]):
+                for key, of in (("cycles", "cycles"), ("exclusive", "exclusive_cycles"), ("estimate", "estimate_cycles")):
+                    expected[f"phase{i}.{key}"] = phase[of]
+            for i, unit in enumerate(result["units"]):
+                for key, of in (("busy", "busy_cycles"), ("stalled", "stall_cycles")):
+                    expected.update((f"unit{i}.{engine}.{key}", value) for engine, value in unit[of].items())
+            compared = figures.keys() & expected.keys()
+            self.assertGreater(len(compared), 30, name)
+            for i in range(len(result["phases"])):
+                self.assertTrue({f"phase{i}.cycles", f"phase{i}.exclusive", f"phase{i}.estimate"} <= compared, name)
+            for key in compared:
+                value = None if figures[key] == "" else float(figures[key])
+                self.assertEqual(value, expected[key], f"{name}: {key}")
+            self.assertEqual(sum(phase["exclusive_cycles"] for phase in result["phases"]), max(phase["end_cycle"] for phase in result["phases"]))
 
     def test_time_has_no_unit(self):
         """Every clock twice as fast and every time half as long: the same cycles."""

@@ -2,6 +2,7 @@
 #include "sim/output/csv.h"
 #include "models/system/family.h"
 #include "models/system/report/report.h"
+#include "models/system/report/steps.h"
 #include "models/system/report/tile_results.h"
 
 #include <assert.h>
@@ -203,11 +204,15 @@ static void add_units(struct pim_csv_writer *rows, const struct pim_system *syst
 static void add_phases(struct pim_csv_writer *rows, const struct pim_system *system, bool estimates)
 {
     char name[96];
+    uint64_t frontier = 0;
     for (uint32_t phase = 0; phase < system->phase_count; phase++) {
         const struct pim_trace_phase *source = pim_trace_phase(system->trace, phase);
+        const uint64_t start = pim_system_cycles(system, system->phases[phase].start);
+        const uint64_t end = pim_system_cycles(system, system->phases[phase].end);
         (void)snprintf(name, sizeof name, "phase%" PRIu32 ".cycles", phase);
-        count(rows, name, "logic cycles", source->name,
-              pim_system_cycles(system, system->phases[phase].end - system->phases[phase].start));
+        count(rows, name, "logic cycles", source->name, end - start);
+        (void)snprintf(name, sizeof name, "phase%" PRIu32 ".exclusive", phase);
+        count(rows, name, "logic cycles", source->name, pim_phase_advance(end, &frontier));
         if (!estimates)
             continue;
         (void)snprintf(name, sizeof name, "phase%" PRIu32 ".estimate", phase);
