@@ -321,11 +321,7 @@ uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_
                       pim_estimate_hops(hardware, 2) +
                       pim_estimate_link(hardware, load > piece ? load : piece) +
                       place_run_cycles(hardware, packet, block, true);
-    return cycles +
-           (reduce ? pim_estimate_latency(hardware) + place_run_cycles(hardware, piece, 2 * block, false) +
-                         pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1) +
-                         place_run_cycles(hardware, piece, 2 * block, true)
-                   : 0);
+    return cycles + (reduce ? add_cycles(hardware, piece, block) : 0);
 }
 
 /* The sums that came last are added as well, as far as there are any: they lie in the row that was written
