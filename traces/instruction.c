@@ -55,15 +55,11 @@ const char *pim_opcode_name(unsigned opcode)
     return opcode < PIM_OPCODES ? names[opcode] : NULL;
 }
 
-unsigned pim_local_sources(unsigned operation)
-{
-    static const unsigned char vectors_read[] = {
+const unsigned char pim_local_vectors_read[] = {
 #define X(number, name, text, vectors, meaning) [number] = vectors,
-        PIM_LOCAL_MAP(X)
+    PIM_LOCAL_MAP(X)
 #undef X
-    };
-    return vectors_read[operation];
-}
+};
 
 const char *pim_engine_name(unsigned engine)
 {

@@ -236,7 +236,11 @@ const char *pim_message_name(unsigned kind);
 const char *pim_matrix_flag_name(unsigned bit);
 
 /* Vectors that a LOCAL_VECTOR reads, 1 or 2; `operation` must be valid. */
-unsigned pim_local_sources(unsigned operation);
+extern const unsigned char pim_local_vectors_read[];
+static inline unsigned pim_local_sources(unsigned operation)
+{
+    return pim_local_vectors_read[operation];
+}
 const char *pim_engine_name(unsigned engine);
 
 /* The engine that executes an opcode; `opcode` must be valid. */

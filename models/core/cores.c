@@ -67,15 +67,18 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
     uint32_t chip_y = id / configuration->width / configuration->chip_height;
     core->chip = &cores->chips[chip_x + chip_y * cores->chips_across];
     core->mask = ring - 1;
-    while (configuration->local_bytes > UINT64_C(1) * PIM_CORE_LINES * PIM_CORE_LINE_TURNS
-                                            << core->line_shift)
+    core->words = (ring + 63) / 64;
+    while (configuration->local_bytes > UINT64_C(1) * PIM_CORE_LINES << core->line_shift)
         core->line_shift++;
     core->wake = core->ready = core->due = core->due_sequence = PIM_CYCLE_UNKNOWN;
     core->waits_for = UINT32_MAX;
     core->slots = slots_of(ring);
-    core->lines = calloc((size_t)2 * ring, sizeof *core->lines);
+    core->lines = calloc((size_t)(PIM_CORE_LINES + 1) * core->words, sizeof *core->lines);
+    core->touched = calloc(ring, sizeof *core->touched);
+    core->others = calloc((size_t)ring * core->words, sizeof *core->others);
+    core->over = calloc(core->words, sizeof *core->over);
     core->posted = calloc(ring, sizeof *core->posted);
-    if (!core->slots || !core->lines || !core->posted)
+    if (!core->slots || !core->lines || !core->touched || !core->others || !core->over || !core->posted)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for core %" PRIu32 " of %" PRIu32, id,
                         cores->units.count);
     for (uint32_t i = 0; i < ring; i++)
@@ -200,6 +203,9 @@ static void terminate(struct pim_units *units)
             free(core->lane[engine].entry);
         free(core->slots);
         free(core->lines);
+        free(core->touched);
+        free(core->others);
+        free(core->over);
         free(core->posted);
         free(core->groups);
     }

@@ -23,14 +23,23 @@ enum pim_core_step {
     PIM_STEP_GRANTED  /* quirks.c: a send is told of its receive */
 };
 
-/* The local memory in lines, numbered modulo PIM_CORE_LINES: those that an instruction in flight touches, a
- * bit for each. Ranges that share a byte share its line: two instructions without a common line cannot
- * conflict. They stand apart from the slots, close together. Numbers come again after a quarter of the
- * memory: narrow lines keep neighbours apart, which are more often in flight together. */
-enum { PIM_CORE_LINES = 64, PIM_CORE_LINE_TURNS = 4 };
+/* The local memory in lines: the slots whose instruction writes or reads one, a bit for each. Ranges of more
+ * lines than PIM_CORE_LINES_MOST stand in line PIM_CORE_LINES alone. Lines of more bytes would put more in
+ * the same line that share no byte, and more lines would be more to look at. conflicts.c */
+enum { PIM_CORE_LINES = 256, PIM_CORE_LINES_MOST = 16 };
 
-struct pim_core_lines {
+struct pim_core_line {
     uint64_t writes, reads;
+};
+
+/* Ranges of the local memory that an instruction touches: what it writes, what it reads. */
+enum { PIM_CORE_WRITE, PIM_CORE_FIRST, PIM_CORE_SECOND, PIM_CORE_RANGES };
+
+/* The lines of each of them: `count` from `first` on. */
+struct pim_core_lines {
+    struct pim_line_range {
+        uint16_t first, count;
+    } range[PIM_CORE_RANGES];
 };
 
 enum { PIM_CORE_CACHE_LINE = 64 }; /* bytes */
@@ -38,12 +47,12 @@ enum { PIM_CORE_CACHE_LINE = 64 }; /* bytes */
 /* An instruction in flight. What the search for conflicts and the queues look at stands first: a line of the
  * cache. On 64-bit machines its size is a power of two. */
 struct pim_core_slot {
-    uint64_t done;                 /* cycle of its end, once that is known */
-    uint64_t sequence;             /* in executed order of the core */
-    struct pim_byte_range write;   /* local memory */
-    struct pim_byte_range read[2]; /* local memory */
+    uint64_t done;                                /* cycle of its end, once that is known */
+    uint64_t sequence;                            /* in executed order of the core */
+    struct pim_byte_range range[PIM_CORE_RANGES]; /* local memory */
     uint8_t engine;
     uint8_t cause;    /* enum pim_wait: of `ready`, or of the one that is not known yet */
+    uint8_t blocks;   /* a bit for each engine whose queue does not go on before its end is known */
     bool bytes_alone; /* nothing but bytes that others touch stands in its way: no dependency, no order */
     uint32_t next;    /* in the queue of its engine: by how much `sequence` of the one behind it is greater */
     uint64_t checked; /* earlier instructions below this one have been looked at ... */
@@ -68,13 +77,17 @@ static inline uint64_t pim_core_transfer_bytes(const struct pim_instruction *ins
     return (uint64_t)instruction->u.transfer.bytes * instruction->u.transfer.count;
 }
 
+/* Of each operand of a vector instruction. */
+static inline uint64_t pim_core_vector_bytes(const struct pim_instruction *instruction)
+{
+    return (uint64_t)instruction->u.local_vector.elements * ((instruction->u.local_vector.bits + 7) / 8);
+}
+
 struct pim_core_queue {
     uint64_t head, tail; /* if it is not empty: `sequence` of its first and last; those between: `next` */
     uint32_t unknown;    /* started, and their end is not known */
     uint8_t cause;       /* enum pim_wait: why its head waits */
-    /* What is known of the head, so that it is not looked at again before it can have changed: */
-    uint64_t at;                         /* it may start in this cycle; 0: not known */
-    const struct pim_core_slot *blocker; /* if `blocked` says so: not before the end of this one is known */
+    uint64_t at;         /* its head may start in this cycle; 0: not known */
 };
 
 /* A thing to do at a cycle. */
@@ -92,11 +105,11 @@ struct pim_core_lane {
 };
 
 struct pim_core_group {
-    uint64_t free; /* cycle from which it takes an MVM; PIM_CYCLE_UNKNOWN while one computes */
-    const struct pim_core_slot *holder; /* if `free` is not known: the one that computes */
-    uint64_t arrays;                    /* physical arrays that an MVM keeps busy */
-    uint64_t macs;                      /* of an MVM */
-    uint64_t row_bytes, row_cells;      /* of what is written into a row: weights, cells */
+    uint64_t free;                /* cycle from which it takes an MVM; PIM_CYCLE_UNKNOWN while one computes */
+    struct pim_core_slot *holder; /* if `free` is not known: the one that computes */
+    uint64_t arrays;              /* physical arrays that an MVM keeps busy */
+    uint64_t macs;                /* of an MVM */
+    uint64_t row_bytes, row_cells; /* of what is written into a row: weights, cells */
     uint32_t rows;
 };
 
@@ -133,14 +146,17 @@ struct pim_core {
     struct pim_cores *cores;
     struct pim_core_chip *chip;
     struct pim_core_slot *slots;
-    struct pim_core_lines *lines; /* of the instruction in each slot; twice, so that no window wraps */
-    unsigned line_shift;          /* a line has 2^line_shift bytes */
-    uint32_t mask;                /* of slots and lines */
-    bool working;                 /* its event runs */
-    bool ahead;                   /* and is in a cycle that the kernel has not come to */
+    struct pim_core_line *lines;    /* `words` for each line: a bit for each slot */
+    struct pim_core_lines *touched; /* of the instruction in each slot */
+    uint64_t *others;     /* `words` for each slot: those that it is held against, if they are earlier */
+    uint64_t *over;       /* `words`: slots whose instruction was seen to be complete */
+    unsigned line_shift;  /* a line has 2^line_shift bytes */
+    uint32_t mask, words; /* of slots */
+    bool working;         /* its event runs */
+    bool ahead;           /* and is in a cycle that the kernel has not come to */
     struct pim_core_queue queue[PIM_ENGINE_CONTROL];
     uint32_t queued;  /* a bit for each engine whose queue is not empty */
-    uint32_t blocked; /* and for each whose head waits for the end of its `blocker` to be known */
+    uint32_t blocked; /* and for each whose head is not looked at until what it waits for tells; unit.c */
     struct pim_core_lane lane[PIM_ENGINE_CONTROL]; /* calendar.c, down to `lanes` */
     uint64_t due, due_sequence;
     uint32_t due_lane, lanes;
@@ -151,11 +167,11 @@ struct pim_core {
     uint32_t outside; /* requests to the global memory that are not answered */
     uint64_t port;    /* cycle from which the local memory's port is free */
     uint64_t vector_free, memory_free;
-    const struct pim_core_slot *vector_holder; /* if `vector_free` is not known: the one at work */
+    struct pim_core_slot *vector_holder; /* if `vector_free` is not known: the one at work */
     struct pim_core_group *groups;
     uint32_t group_count;
     /* messages */
-    bool sending;                   /* a send is under way */
+    struct pim_core_slot *sending;  /* the send that is under way */
     uint64_t send_free;             /* else: cycle from which the next one may start */
     uint32_t waits_for;             /* core that the head of the send queue waits for, or UINT32_MAX */
     struct pim_core_posted *posted; /* in program order, `window` at most */
@@ -256,8 +272,16 @@ static inline bool pim_core_in_time(struct pim_core *core, uint64_t cycle)
 void pim_core_wake(struct pim_kernel *kernel, void *core);
 void pim_core_wake_at(struct pim_core *core, uint64_t cycle);      /* sees to it that it looks again then */
 void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle); /* the end of an instruction is known */
+/* What the head of that queue waits for at a peer has changed: it is looked at in that cycle. */
+void pim_core_tell(struct pim_core *core, enum pim_engine engine, uint64_t cycle);
 #define pim_core_fail(core, slot, ...)                                                                       \
     pim_unit_fail_at(&(core)->unit, (slot)->sequence, (slot)->instruction.opcode, __VA_ARGS__)
+
+/* conflicts.c */
+/* Fills engine, ranges and cause of a fetched instruction; false when it cannot be executed (and failed). */
+bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot);
+/* Looks at the earlier instructions that have not been looked at; see conflicts_end() in unit.c. */
+uint64_t pim_core_search(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);
 
 /* calendar.c */
 /* Enters a step of an instruction; the first entry, of which there is one when `due` says so; takes it. */
@@ -271,8 +295,6 @@ void pim_core_account_at(struct pim_core *core, uint64_t cycle);
 void pim_core_account(struct pim_unit *core, pim_time time);
 
 /* engines.c */
-/* Fills engine, ranges and cause of a fetched instruction; false when it cannot be executed (and failed). */
-bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot);
 /* The cycle from which the engine can take the instruction; PIM_CYCLE_UNKNOWN when that is not known. */
 uint64_t pim_core_available(struct pim_core *core, const struct pim_core_slot *slot, uint64_t now);
 void pim_core_start(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);

@@ -133,7 +133,7 @@ void pim_core_send(struct pim_core *core, struct pim_core_slot *slot, uint64_t n
     const struct pim_instruction *instruction = &slot->instruction;
     struct pim_core *peer = pim_core_at(cores, instruction->u.network.peer);
     struct pim_core_message *message = pim_core_new_message(core, slot);
-    core->sending = true;
+    core->sending = slot;
     if (core->waits_for != UINT32_MAX && !cores->configuration.synchronous)
         peer->senders_waiting--;
     core->waits_for = UINT32_MAX;
@@ -145,7 +145,7 @@ void pim_core_send(struct pim_core *core, struct pim_core_slot *slot, uint64_t n
         if (!pim_core_meet(message, receive, now))
             return;
         if (cores->configuration.synchronous)
-            pim_core_wake_at(peer, now); /* its engine is free for the next receive */
+            pim_core_tell(peer, PIM_ENGINE_RECEIVE, now); /* its engine is free for the next one */
     } else {
         assert(!cores->configuration.synchronous);
         message->buffered = true;
@@ -190,7 +190,7 @@ void pim_core_taken(struct pim_cores *cores, struct pim_core_message *message, u
     struct pim_core *core = pim_core_at(cores, message->source);
     struct pim_core_slot *slot = message->send;
     pim_core_set_end(slot, cycle);
-    core->sending = false;
+    core->sending = NULL;
     core->send_free = slot->done;
     pim_core_wake_at(core, slot->done);
 }
@@ -226,7 +226,7 @@ void pim_core_receive(struct pim_core *core, struct pim_core_slot *slot, uint64_
     *posted = (struct pim_core_posted){
         .source = source, .tag = tag, .visible = now + announcement(core, peer), .slot = slot};
     if (peer->waits_for == core->unit.id)
-        pim_core_wake_at(peer, posted->visible);
+        pim_core_tell(peer, PIM_ENGINE_SEND, posted->visible);
 }
 
 /* `bytes` of a message are at its destination at `cycle`. */
@@ -251,7 +251,7 @@ void pim_core_bytes_arrived(struct pim_core *core, struct pim_core_slot *slot, u
         core->held_bytes -= bytes;
         for (uint32_t id = 0; core->senders_waiting > 0 && id < cores->units.count; id++)
             if (pim_core_at(cores, id)->waits_for == core->unit.id)
-                pim_core_wake_at(pim_core_at(cores, id), now);
+                pim_core_tell(pim_core_at(cores, id), PIM_ENGINE_SEND, now);
     }
     if (message->written == message->bytes) {
         pim_core_set_end(slot, end);

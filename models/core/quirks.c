@@ -53,10 +53,10 @@ void pim_core_nn_fetched(struct pim_core *core, struct pim_core_slot *slot, uint
 
 bool pim_core_nn_conflicts(const struct pim_core_slot *slot, const struct pim_core_slot *other)
 {
-    return pim_byte_ranges_overlap(&slot->read[0], &other->write) ||
-           pim_byte_ranges_overlap(&slot->read[1], &other->write) ||
-           pim_byte_ranges_overlap(&slot->write, &other->read[0]) ||
-           pim_byte_ranges_overlap(&slot->write, &other->read[1]);
+    return pim_byte_ranges_overlap(&slot->range[PIM_CORE_FIRST], &other->range[PIM_CORE_WRITE]) ||
+           pim_byte_ranges_overlap(&slot->range[PIM_CORE_SECOND], &other->range[PIM_CORE_WRITE]) ||
+           pim_byte_ranges_overlap(&slot->range[PIM_CORE_WRITE], &other->range[PIM_CORE_FIRST]) ||
+           pim_byte_ranges_overlap(&slot->range[PIM_CORE_WRITE], &other->range[PIM_CORE_SECOND]);
 }
 
 uint64_t pim_core_nn_available(const struct pim_core *core, const struct pim_core_slot *slot)

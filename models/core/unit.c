@@ -28,87 +28,14 @@ void pim_core_wake_at(struct pim_core *core, uint64_t cycle)
                            pim_core_wake, core);
 }
 
-/* --- conflicts --- */
-
-/* Whether the bytes that two instructions touch stand in each other's way. */
-static inline bool bytes_meet(const struct pim_core_slot *slot, const struct pim_core_slot *other)
-{
-    return pim_byte_ranges_overlap(&slot->read[0], &other->write) ||
-           pim_byte_ranges_overlap(&slot->write, &other->write) ||
-           pim_byte_ranges_overlap(&slot->read[1], &other->write) ||
-           pim_byte_ranges_overlap(&slot->write, &other->read[0]) ||
-           pim_byte_ranges_overlap(&slot->write, &other->read[1]);
-}
-
-/* Whether `slot` has to wait for `other`, an earlier one; rule 2. */
-static bool conflicts(const struct pim_core *core, const struct pim_core_slot *slot,
-                      const struct pim_core_slot *other)
-{
-    const struct pim_cores_configuration *configuration = &core->cores->configuration;
-    if (configuration->nn)
-        return pim_core_nn_conflicts(slot, other);
-    if (configuration->in_order && other->engine != slot->engine)
-        return true;
-    if (bytes_meet(slot, other))
-        return true;
-    uint64_t distance = slot->sequence - other->sequence;
-    for (unsigned i = 0; i < PIM_DEPENDENCIES; i++)
-        if (slot->instruction.dependency[i] == distance)
-            return true;
-    return false;
-}
-
-/* Why `slot` waits for `other`. */
-static uint8_t cause_of(const struct pim_core *core, const struct pim_core_slot *slot,
-                        const struct pim_core_slot *other)
-{
-    const struct pim_cores_configuration *configuration = &core->cores->configuration;
-    if (configuration->in_order && !configuration->nn && other->engine != slot->engine)
-        return PIM_WAIT_ISSUE;
-    return (uint8_t)pim_wait_of_engine(other->engine);
-}
-
-/* Looks at the earlier instructions that have not been looked at. A function of its own: expanded in another,
- * its loop is short of registers. */
-static PIM_NOINLINE uint64_t search_conflicts(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
-{
-    const uint64_t stop = slot->sequence;
-    const bool bytes_alone = slot->bytes_alone;
-    uint64_t sequence = pim_larger(slot->checked, core->unit.oldest);
-    const struct pim_core_lines *theirs = &core->lines[sequence & core->mask];
-    const struct pim_core_lines *mine = theirs + (stop - sequence);
-    const uint64_t writes = mine->writes, touches = mine->reads | writes;
-    for (;; theirs++) {
-        if (bytes_alone)
-            while (theirs != mine && ((touches & theirs->writes) | (writes & theirs->reads)) == 0)
-                theirs++;
-        if (theirs == mine)
-            break;
-        const struct pim_core_slot *other = pim_core_slot_of(core, stop - (uint64_t)(mine - theirs));
-        if (other->done <= now || (bytes_alone ? !bytes_meet(slot, other) : !conflicts(core, slot, other)))
-            continue;
-        if (other->done == PIM_CYCLE_UNKNOWN) {
-            slot->checked = other->sequence;
-            slot->cause = cause_of(core, slot, other);
-            return PIM_CYCLE_UNKNOWN;
-        }
-        if (other->done > slot->ready) {
-            slot->ready = other->done;
-            slot->cause = cause_of(core, slot, other);
-        }
-    }
-    slot->checked = stop;
-    return slot->ready;
-}
+/* --- start and end --- */
 
 /* The cycle from which no earlier instruction stands in the way; PIM_CYCLE_UNKNOWN while that is not known.
  * Each pair is looked at once: an end that is known does not change. */
 static inline uint64_t conflicts_end(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
 {
-    return slot->checked == slot->sequence ? slot->ready : search_conflicts(core, slot, now);
+    return slot->checked == slot->sequence ? slot->ready : pim_core_search(core, slot, now);
 }
-
-/* --- start and end --- */
 
 void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle)
 {
@@ -123,11 +50,7 @@ void pim_core_set_end(struct pim_core_slot *slot, uint64_t cycle)
     core->queue[slot->engine].unknown--;
     uint64_t *busy = &core->busy[pim_class_of_engine(slot->engine)];
     *busy = pim_larger(*busy, done);
-    for (uint32_t left = core->blocked; left; left &= left - 1) {
-        unsigned engine = (unsigned)__builtin_ctz(left);
-        if (core->queue[engine].blocker == slot)
-            core->blocked &= ~(1u << engine);
-    }
+    core->blocked &= ~(uint32_t)slot->blocks;
     core->latest = pim_larger(core->latest, done);
     if (cores->configuration.nn)
         pim_core_nn_ended(core, slot);
@@ -142,23 +65,31 @@ static bool is_outside(const struct pim_core_slot *slot)
            slot->instruction.opcode == PIM_OP_LOCAL_LOAD;
 }
 
-/* When pim_core_available() does not know: the instruction that keeps the engine of `slot` until its end;
- * NULL when it is for something else. */
-static const struct pim_core_slot *holder_of(const struct pim_core *core, const struct pim_core_slot *slot)
+void pim_core_tell(struct pim_core *core, enum pim_engine engine, uint64_t cycle)
 {
-    if (core->cores->configuration.nn)
-        return NULL;
-    if (slot->engine == PIM_ENGINE_MATRIX)
-        return core->groups[pim_core_group_of(slot)].holder;
-    return slot->engine == PIM_ENGINE_VECTOR ? core->vector_holder : NULL;
+    core->blocked &= ~(1u << engine);
+    pim_core_wake_at(core, cycle);
 }
 
-/* The head of a queue is not looked at again before the end of `blocker` is known: pim_core_set_end() tells.
- * Until then a look would find the same. */
-static void block(struct pim_core *core, unsigned engine, const struct pim_core_slot *blocker)
+/* When pim_core_available() does not know: the instruction that keeps the engine of `slot` until its end;
+ * NULL when it waits for a peer. */
+static struct pim_core_slot *holder_of(const struct pim_core *core, const struct pim_core_slot *slot)
 {
-    assert(blocker->done == PIM_CYCLE_UNKNOWN);
-    core->queue[engine].blocker = blocker;
+    if (slot->engine == PIM_ENGINE_MATRIX)
+        return core->groups[pim_core_group_of(slot)].holder;
+    if (slot->engine == PIM_ENGINE_VECTOR)
+        return core->vector_holder;
+    return slot->engine == PIM_ENGINE_SEND ? core->sending : NULL;
+}
+
+/* The head of a queue is not looked at again before the end of `blocker` is known: pim_core_set_end() tells;
+ * or, if it is NULL, before a peer has done something: pim_core_tell(). Until then a look would find the
+ * same. */
+static void block(struct pim_core *core, unsigned engine, struct pim_core_slot *blocker)
+{
+    assert(!blocker || blocker->done == PIM_CYCLE_UNKNOWN);
+    if (blocker)
+        blocker->blocks |= (uint8_t)(1u << engine);
     core->blocked |= 1u << engine;
 }
 
@@ -176,9 +107,8 @@ static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
             return false;
         }
         at = pim_larger(at, pim_core_available(core, slot, now));
-        const struct pim_core_slot *holder = at == PIM_CYCLE_UNKNOWN ? holder_of(core, slot) : NULL;
-        if (holder)
-            block(core, engine, holder);
+        if (at == PIM_CYCLE_UNKNOWN && !core->cores->configuration.nn)
+            block(core, engine, holder_of(core, slot));
     }
     if (at > now) {
         if (queue->cause != slot->cause)
@@ -237,6 +167,7 @@ static PIM_ALWAYS_INLINE bool dispatch(struct pim_unit *unit, uint64_t sequence,
     slot->done = PIM_CYCLE_UNKNOWN;
     slot->checked = slot->ready = 0;
     slot->message = NULL;
+    slot->blocks = 0;
     core->unknown++;
     if (!pim_core_prepare(core, slot))
         return false;

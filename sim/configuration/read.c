@@ -102,15 +102,15 @@ static enum pim_status displace_twin(struct pim_configuration *configuration, si
 {
     const struct pim_schema *schema = configuration->schema;
     const struct pim_value *value = &configuration->values[key];
-    const size_t index = pim_configuration_twin(schema, key);
+    const size_t index =
+        value->origin == PIM_ORIGIN_DEFAULT ? schema->count : pim_configuration_twin(schema, key);
     if (index == schema->count)
         return PIM_OK;
     struct pim_value *twin = &configuration->values[index];
     if (value->origin == PIM_ORIGIN_FILE && twin->origin == PIM_ORIGIN_FILE && twin->file == value->file)
         return pim_fail(error, PIM_BAD_INPUT, "%s: %s: %s in line %u says the same: remove one of them",
                         place, schema->keys[key].path, schema->keys[index].path, twin->line);
-    if (value->origin != PIM_ORIGIN_DEFAULT)
-        twin->origin = PIM_ORIGIN_NONE;
+    twin->origin = PIM_ORIGIN_NONE;
     return PIM_OK;
 }
 
@@ -354,15 +354,21 @@ static char *write_assignment(const struct pim_key *key, const char *text, size_
     return finish_text(out, &line);
 }
 
+static enum pim_status refuse_value(const struct pim_key *key, const char *name, const char *found,
+                                    struct pim_error *error)
+{
+    char allowed[512];
+    pim_key_describe(key, allowed, sizeof allowed);
+    return pim_fail(error, PIM_BAD_INPUT, "%s: found %s, allowed is %s", name, found, allowed);
+}
+
 enum pim_status pim_configuration_assign(struct pim_configuration *configuration, size_t key,
                                          const char *text, enum pim_origin origin, struct pim_error *error)
 {
     const struct pim_key *described = &configuration->schema->keys[key];
     const char *place = origin == PIM_ORIGIN_DEFAULT ? "default" : "command line";
-    char name[PATH_LIMIT + 32], found[64], allowed[512];
+    char name[PATH_LIMIT + 32];
     (void)snprintf(name, sizeof name, "%s: %s", place, described->path);
-    pim_quote(text, strlen(text), found, sizeof found);
-    pim_key_describe(described, allowed, sizeof allowed);
     struct pim_source source = {.name = name};
     char *line = write_assignment(described, text, &source.size);
     if (!line)
@@ -376,7 +382,7 @@ enum pim_status pim_configuration_assign(struct pim_configuration *configuration
         const config_setting_t *root = config_root_setting(&parsed);
         struct pim_value *value = &configuration->values[key];
         if (config_setting_length(root) != 1)
-            status = pim_fail(error, PIM_BAD_INPUT, "%s: found several values, allowed is %s", name, allowed);
+            status = refuse_value(described, name, "several values", error);
         else
             status = pim_value_read(described, config_setting_get_elem(root, 0), place, value, error);
         if (status == PIM_OK) {
@@ -385,8 +391,9 @@ enum pim_status pim_configuration_assign(struct pim_configuration *configuration
         }
         config_destroy(&parsed);
     } else if (status == PIM_BAD_INPUT) { /* the scanner's words are about files; here the value matters */
-        status = pim_fail(error, PIM_BAD_INPUT, "%s: found %s, allowed is %s", name,
-                          found[0] ? found : "nothing", allowed);
+        char found[64];
+        pim_quote(text, strlen(text), found, sizeof found);
+        status = refuse_value(described, name, found[0] ? found : "nothing", error);
     }
     pim_source_terminate(&source);
     free(line);

@@ -253,11 +253,13 @@ enum pim_status pim_json_write(const struct pim_json *json, FILE *file, struct p
         return error->status;
     }
     errno = 0;
-    if (json_dumpf(json->open[0], file, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0 ||
-        fputc('\n', file) == EOF)
-        return pim_fail(error, PIM_IO, "JSON could not be written: %s",
-                        errno ? strerror(errno) : "no memory");
-    return PIM_OK;
+    /* As one text: jansson hands out a few bytes at a time, and the lock of a file is dear for these. */
+    char *text = json_dumps(json->open[0], JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    bool written = text && fputs(text, file) != EOF && fputc('\n', file) != EOF;
+    free(text);
+    return written ? PIM_OK
+                   : pim_fail(error, PIM_IO, "JSON could not be written: %s",
+                              errno ? strerror(errno) : "no memory");
 }
 
 enum pim_status pim_json_parse(const char *name, const char *text, size_t length, json_t **value,

@@ -7,7 +7,7 @@
 
 #include "models/core/cores.h"
 
-enum { REFERENCE_CORES = 4, REFERENCE_LENGTH = 64 };
+enum { REFERENCE_CORES = 4, REFERENCE_LENGTH = 120 };
 
 struct reference {
     struct pim_cores_configuration configuration;

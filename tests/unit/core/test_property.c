@@ -97,7 +97,9 @@ static void random_reference(struct pim_random *random, struct reference *refere
     struct pim_cores_configuration *c = &reference->configuration;
     memset(reference, 0, sizeof *reference);
     reference->mvm_cycles = 14;
-    c->window = 1 + below(random, below(random, 2) ? 6 : 30);
+    static const uint32_t windows[] = {6, 30, 110}; /* of one word of slots, and of two */
+    c->window = 1 + below(random, windows[below(random, 3)]);
+    c->local_bytes = UINT64_C(2048) << below(random, 8); /* lines of 8 bytes to 1 KiB */
     c->in_order = below(random, 3) == 0;
     c->local = (struct pim_beats){.width = 1 + below(random, 40),
                                   .read_cycles = below(random, 4),
@@ -131,6 +133,7 @@ static void run_reference(struct run *run, const struct reference *reference)
         const char *key;
         uint32_t value;
     } numbers[] = {{"core.window", c->window},
+                   {"core.local_memory_bytes", (uint32_t)c->local_bytes},
                    {"core.local_bytes_per_cycle", c->local.width},
                    {"core.local_read_cycles", c->local.read_cycles},
                    {"core.local_write_cycles", c->local.write_cycles},
