@@ -7,8 +7,7 @@
 #include "models/system/configure.h"
 #include "models/system/schema.h"
 #include "models/system/used.h"
-#include "sim/output/json.h"
-#include "tests/unit/system/key_values.h"
+#include "tests/unit/system/key_walk.h"
 #include "tests/unit/system/keys.h"
 #include "tests/unit/test_main.h"
 #include "traces/text/text.h"
@@ -20,31 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VALUES = KEY_VALUES, VALUE = KEY_VALUE, MESSAGE = 2048, NAMES = 16384 };
+enum { NAMES = 16384 };
 
 static char path[256], file_path[256 + 4];
-
-/* What one replay gave: its results without what is said of the inputs; or what was wrong. */
-struct outcome {
-    char *results; /* NULL: refused */
-    char message[MESSAGE];
-};
-
-static char *results_of(struct pimsim_simulation *simulation)
-{
-    const char *text = NULL;
-    char message[MESSAGE];
-    json_t *document = NULL;
-    struct pim_error error = {PIM_OK, ""};
-    ck_assert_int_eq(pimsim_results(simulation, &text, message, sizeof message), PIMSIM_OK);
-    ck_assert_int_eq(pim_json_parse("results", text, strlen(text), &document, &error), PIM_OK);
-    ck_assert_int_eq(json_object_del(document, "inputs"), 0);
-    ck_assert_int_eq(json_object_del(document, "simulator"), 0);
-    char *results = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(document);
-    ck_assert_ptr_nonnull(results);
-    return results;
-}
 
 static size_t sets_of(const struct key_machine *machine)
 {
@@ -54,20 +31,21 @@ static size_t sets_of(const struct key_machine *machine)
     return count;
 }
 
-static struct outcome replay_with(const struct pimsim_options *options)
+static struct key_outcome replay_with(const struct pimsim_options *options)
 {
-    struct outcome outcome = {.results = NULL};
+    struct key_outcome outcome = {.results = NULL};
     struct pimsim_simulation *simulation = NULL;
     if (pimsim_create(&simulation, path, options, outcome.message, sizeof outcome.message) == PIMSIM_OK &&
         pimsim_run(simulation, outcome.message, sizeof outcome.message) == PIMSIM_OK)
-        outcome.results = results_of(simulation);
+        outcome.results = key_results_of(simulation, NULL);
     pimsim_destroy(simulation);
     return outcome;
 }
 
 /* Replays with the sets of the machine and one more. */
-static struct outcome replay(const struct key_machine *machine, const char *set)
+static struct key_outcome replay(const void *context, const char *set)
 {
+    const struct key_machine *machine = context;
     const char *sets[KEY_SETS + 1];
     size_t count = sets_of(machine);
     memcpy(sets, machine->sets, sizeof machine->sets);
@@ -78,9 +56,7 @@ static struct outcome replay(const struct key_machine *machine, const char *set)
 }
 
 /* What is taken and shows nothing, or is refused for all values but one, in machines whose names begin so. */
-static const struct {
-    const char *key, *machines, *reason;
-} silent[] = {
+static const struct key_exception silent[] = {
     {"name", "", "for people"},
     {"array.", "", "the program is for this array and these units"},
     {"buffers.", "nodes", "must hold the program's tiles, and more does not help"},
@@ -159,9 +135,7 @@ static const struct {
 };
 
 /* What no value of is taken in a file of a machine that has no use for it. */
-static const struct {
-    const char *key, *machines, *reason;
-} never[] = {
+static const struct key_exception never[] = {
     {"noc.network_file", "", "names a file"},
     {"noc.links", "", "names a file"},
     {"noc.express_links", "", "names a file"},
@@ -171,26 +145,6 @@ static const struct {
     {"dram.standard_values", "", "goes with dram.standard"},
     {"global_memory.standard_values", "", "goes with global_memory.standard"},
 };
-
-static bool is_never_taken(const char *key, const char *machine)
-{
-    bool found = false;
-    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
-        found = found || (key_is_of(key, never[i].key) &&
-                          strncmp(machine, never[i].machines, strlen(never[i].machines)) == 0);
-    return found;
-}
-
-static bool is_silent(const char *key, const char *machine)
-{
-    bool found = false;
-    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++)
-        found = found || (key_is_of(key, silent[i].key) &&
-                          strncmp(machine, silent[i].machines, strlen(silent[i].machines)) == 0);
-    return found;
-}
-
-enum verdict { REFUSED, WRONGLY_REFUSED, NEVER_TAKEN, CHANGES, LIMITED, NOTHING };
 
 /* What the machine is configured as, with one more value that need not do anything: as in a file. */
 static struct pim_configuration *configuration_of(const struct key_machine *machine, const char *set,
@@ -211,9 +165,10 @@ static struct pim_configuration *configuration_of(const struct key_machine *mach
 }
 
 /* Replays with a hardware file of the machine that has one more value. */
-static struct outcome replay_file(const struct key_machine *machine, const char *set)
+static struct key_outcome replay_file(const void *context, const char *set)
 {
-    struct outcome outcome = {.results = NULL};
+    const struct key_machine *machine = context;
+    struct key_outcome outcome = {.results = NULL};
     struct pim_error error = {PIM_OK, ""};
     struct pim_configuration *configuration = configuration_of(machine, set, &error);
     if (!configuration) {
@@ -241,55 +196,16 @@ static bool is_refused(const struct pim_configuration *configuration, const char
     return status != PIM_OK;
 }
 
-enum { IN_FILES = 2 };
-
-/*
- * Whether a key that is refused does nothing in a file. What is refused there too, by the name of its group,
- * does not look as if it had been tried; but a clock without a use has no wrong value. All values of clocks,
- * a few of others.
- */
-static enum verdict check_refused(const struct key_machine *machine, const struct outcome *base,
-                                  const struct pim_key *key, char values[VALUES][VALUE], size_t count)
+static enum key_verdict try_key(const struct key_machine *machine, const struct key_trial *trial,
+                                const struct pim_configuration *configuration, const struct pim_key *key)
 {
-    const bool clock = key_is_of(key->path, "clock.");
-    char group[VALUE];
-    (void)snprintf(group, sizeof group, "%.*s", (int)strcspn(key->path, "."), key->path);
-    enum verdict verdict = REFUSED;
-    size_t same = 0;
-    for (size_t i = 0; i < count && verdict == REFUSED && (clock || same < IN_FILES); i++) {
-        struct outcome outcome = replay_file(machine, values[i]);
-        if (outcome.results
-                ? !(clock ? key_results_are_near : key_results_are_same)(outcome.results, base->results)
-                : clock || !strstr(outcome.message, group))
-            verdict = WRONGLY_REFUSED;
-        same += outcome.results ? 1 : 0;
-        free(outcome.results);
-    }
-    return verdict == REFUSED && same == 0 && !is_never_taken(key->path, machine->name) ? NEVER_TAKEN
-                                                                                        : verdict;
-}
-
-/* Every value of the key, until one shows that it counts. */
-static enum verdict try_key(const struct key_machine *machine, const struct pim_configuration *configuration,
-                            const struct outcome *base, const struct pim_key *key)
-{
-    char values[VALUES][VALUE];
-    const size_t count = key_values_of(key, values);
+    char values[KEY_VALUES][KEY_VALUE];
     bool other;
-    if (is_refused(configuration, values[0], &other)) /* other units: once for each kind of units */
-        return other && machine->sets[0] ? REFUSED : check_refused(machine, base, key, values, count);
-    if (is_silent(key->path, machine->name))
-        return REFUSED;
-    enum verdict verdict = NOTHING;
-    for (size_t i = 0; i < count && verdict != CHANGES; i++) {
-        struct outcome outcome = replay(machine, values[i]);
-        if (!outcome.results)
-            verdict = LIMITED;
-        else if (strcmp(outcome.results, base->results) != 0)
-            verdict = CHANGES;
-        free(outcome.results);
-    }
-    return verdict;
+    (void)key_values_of(key, values);
+    if (!is_refused(configuration, values[0], &other))
+        return key_check_taken(trial, key);
+    /* other units: once for each kind of units */
+    return other && machine->sets[0] ? KEY_REFUSED : key_check_refused(trial, key);
 }
 
 static void assemble(const char *text)
@@ -319,26 +235,31 @@ static void teardown(void)
 
 START_TEST(walk)
 {
-    static const char *const wrong[] = {[WRONGLY_REFUSED] =
-                                            "refused by name, and in a file it is not the same",
-                                        [NEVER_TAKEN] = "refused by name, and in a file with every value",
-                                        [LIMITED] = "refused, but not by name",
-                                        [NOTHING] = "taken, and nothing changes"};
     const struct key_machine *machine = &key_machines[PIM_CASE(_i)];
     assemble(machine->program);
-    struct outcome base = replay(machine, NULL);
+    struct key_outcome base = replay(machine, NULL);
     ck_assert_msg(base.results != NULL, "%s: %s", machine->name, base.message);
     struct pim_error error = {PIM_OK, ""};
     struct pim_configuration *configuration = configuration_of(machine, NULL, &error);
     ck_assert_msg(configuration != NULL, "%s: %s", machine->name, error.text);
+    const struct key_trial trial = {.name = machine->name,
+                                    .machine = machine,
+                                    .given = replay,
+                                    .in_file = replay_file,
+                                    .silent = silent,
+                                    .silent_count = sizeof silent / sizeof silent[0],
+                                    .never = never,
+                                    .never_count = sizeof never / sizeof never[0],
+                                    .base = base.results};
     char names[NAMES] = "";
     size_t at = 0, taken = 0;
-    for (size_t i = 0; i < pim_hardware_schema.count; i++) {
+    for (size_t i = 0; i < pim_hardware_schema.count && at < sizeof names; i++) {
         const struct pim_key *key = &pim_hardware_schema.keys[i];
-        const enum verdict verdict = try_key(machine, configuration, &base, key);
-        taken += verdict == CHANGES ? 1 : 0;
-        if (wrong[verdict])
-            at += (size_t)snprintf(names + at, sizeof names - at, "%s (%s) ", key->path, wrong[verdict]);
+        const enum key_verdict verdict = try_key(machine, &trial, configuration, key);
+        const char *fault = key_verdict_fault(verdict);
+        taken += verdict == KEY_CHANGES ? 1 : 0;
+        if (fault)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s (%s) ", key->path, fault);
     }
     ck_assert_msg(at == 0, "%s: %s", machine->name, names);
     ck_assert_uint_gt(taken, 5);

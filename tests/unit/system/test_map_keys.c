@@ -6,8 +6,7 @@
 #include "include/pimsim/pimsim.h"
 #include "models/system/schema.h"
 #include "models/system/used.h"
-#include "sim/output/json.h"
-#include "tests/unit/system/key_values.h"
+#include "tests/unit/system/key_walk.h"
 #include "tests/unit/test_main.h"
 
 #include <check.h>
@@ -17,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SETS = 8, OPTIONS = 4, MESSAGE = 2048, NAMES = 16384, PATH = 256, IN_FILES = 2 };
+enum { SETS = 8, OPTIONS = 4, NAMES = 16384, PATH = 256 };
 
 static char folder[PATH - 64], hardware_path[PATH], network_path[PATH], trace_path[PATH];
 
@@ -37,36 +36,35 @@ static const struct machine {
     const char *name, *mapper, *network;
     const char *file; /* configs/hardware/, or NULL: the defaults */
     const char *options[OPTIONS], *sets[SETS];
+    bool again; /* keys of other units were tried with the machine before */
 } machines[] = {
-    {"nodes, allspark", "allspark", TRANSFORMER, NULL, {NULL}, {"array.width=2", "array.height=2"}},
-    {"nodes, nicepim", "nicepim", CONVOLUTIONS, NULL, {NULL}, {"array.width=2", "array.height=2"}},
+    {"nodes, allspark", "allspark", TRANSFORMER, NULL, {NULL}, {"array.width=2", "array.height=2"}, false},
+    {"nodes, nicepim", "nicepim", CONVOLUTIONS, NULL, {NULL}, {"array.width=2", "array.height=2"}, false},
     {"cores",
      "pimcomp",
      CONVOLUTIONS,
      "pimcomp-arch-a.cfg",
      {"mode=ht", "layout=balance"},
-     {"array.width=4", "array.height=2"}},
+     {"array.width=4", "array.height=2"},
+     false},
     {"cores, bus",
      "pimcomp",
      CONVOLUTIONS,
      "pimcomp-arch-a.cfg",
      {"mode=ll", "layout=balance"},
-     {"array.width=4", "array.height=2", "interconnect.kind=bus"}},
-    {"channels", "overlapim", SMALL, "fast-overlapim-hbm2.cfg", {"budget=10"}, {NULL}},
-    {"tiles", "conflict", WIDE, "noc-conflict-16x16.cfg", {"mapping=snake"}, {"array.width=4"}},
+     {"array.width=4", "array.height=2", "interconnect.kind=bus"},
+     true},
+    {"channels", "overlapim", SMALL, "fast-overlapim-hbm2.cfg", {"budget=10"}, {NULL}, false},
+    {"tiles", "conflict", WIDE, "noc-conflict-16x16.cfg", {"mapping=snake"}, {"array.width=4"}, false},
     {"tiles, wormhole",
      "conflict",
      WIDE,
      "noc-conflict-16x16.cfg",
      {"mapping=snake"},
-     {"array.width=4", "tile.switching=wormhole"}},
+     {"array.width=4", "tile.switching=wormhole"},
+     true},
 };
 enum { MACHINES = sizeof machines / sizeof machines[0] };
-
-struct outcome {
-    char *results; /* NULL: refused */
-    char message[MESSAGE];
-};
 
 static void write_file(const char *path, const char *text)
 {
@@ -98,33 +96,23 @@ static struct pim_configuration *configure(const struct machine *machine, const 
 }
 
 /* Cycles and where they went, estimates, work, energy: without what is said of the inputs. */
-static char *replay(uint64_t estimate, char message[MESSAGE])
+static char *replay(uint64_t estimate, char message[KEY_MESSAGE])
 {
     struct pimsim_options options = {.size = sizeof options};
     struct pimsim_simulation *simulation = NULL;
-    struct pim_error error = {PIM_OK, ""};
-    const char *text = NULL;
     char *results = NULL;
-    if (pimsim_create(&simulation, trace_path, &options, message, MESSAGE) == PIMSIM_OK &&
-        pimsim_run(simulation, message, MESSAGE) == PIMSIM_OK &&
-        pimsim_results(simulation, &text, message, MESSAGE) == PIMSIM_OK) {
-        json_t *document = NULL;
-        ck_assert_int_eq(pim_json_parse("results", text, strlen(text), &document, &error), PIM_OK);
-        ck_assert_int_eq(json_object_del(document, "inputs"), 0);
-        ck_assert_int_eq(json_object_del(document, "simulator"), 0);
-        ck_assert_int_eq(json_object_set_new(document, "estimate", json_integer((json_int_t)estimate)), 0);
-        results = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(12));
-        json_decref(document);
-        ck_assert_ptr_nonnull(results);
-    }
+    if (pimsim_create(&simulation, trace_path, &options, message, KEY_MESSAGE) == PIMSIM_OK &&
+        pimsim_run(simulation, message, KEY_MESSAGE) == PIMSIM_OK)
+        results = key_results_of(simulation, &estimate);
     pimsim_destroy(simulation);
     return results;
 }
 
 /* Maps the network for the machine with one more value, as in a file, and replays it. */
-static struct outcome map(const struct machine *machine, const char *set)
+static struct key_outcome map(const void *context, const char *set)
 {
-    struct outcome outcome = {.results = NULL};
+    const struct machine *machine = context;
+    struct key_outcome outcome = {.results = NULL};
     struct pim_error error = {PIM_OK, ""};
     struct pim_configuration *configuration = configure(machine, set, &error);
     if (!configuration) {
@@ -153,57 +141,28 @@ static struct outcome map(const struct machine *machine, const char *set)
     return outcome;
 }
 
-enum verdict { FINE, WRONGLY_REFUSED, NEVER_TAKEN, NOTHING };
-
 /* What no value of is taken in a file of a machine that has no use for it. */
-static const struct {
-    const char *key, *reason;
-} never[] = {
-    {"noc.network_file", "names a file"},
-    {"noc.links", "names a file"},
-    {"noc.express_links", "names a file"},
-    {"noc.class_first", "goes with noc.classes"},
-    {"dram.standard", "of nodes alone"},
-    {"dram.standard_values", "goes with dram.standard"},
-    {"global_memory.standard_values", "goes with global_memory.standard"},
+static const struct key_exception never[] = {
+    {"noc.network_file", "", "names a file"},
+    {"noc.links", "", "names a file"},
+    {"noc.express_links", "", "names a file"},
+    {"noc.class_first", "", "goes with noc.classes"},
+    {"dram.standard", "", "of nodes alone"},
+    {"dram.standard_values", "", "goes with dram.standard"},
+    {"global_memory.standard_values", "", "goes with global_memory.standard"},
 };
 
-static bool is_never_taken(const char *key)
+/* The key refused by name; `other`: because it is of units of another kind. */
+static bool is_refused(const struct pim_configuration *configuration, const struct pim_key *key, bool *other)
 {
-    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
-        if (key_is_of(key, never[i].key))
-            return true;
-    return false;
-}
-
-/* A refused key does nothing in a file. */
-static enum verdict check_refused(const struct machine *machine, const char *base, const struct pim_key *key,
-                                  char values[KEY_VALUES][KEY_VALUE], size_t count)
-{
-    const bool clock = key_is_of(key->path, "clock.");
-    size_t same = 0;
-    enum verdict verdict = FINE;
-    for (size_t i = 0; i < count && verdict == FINE && same < IN_FILES; i++) {
-        struct outcome outcome = map(machine, values[i]);
-        if (outcome.results && !(clock ? key_results_are_near : key_results_are_same)(outcome.results, base))
-            verdict = WRONGLY_REFUSED;
-        same += outcome.results ? 1 : 0;
-        free(outcome.results);
-    }
-    return verdict == FINE && same == 0 && !is_never_taken(key->path) ? NEVER_TAKEN : verdict;
-}
-
-static enum verdict check_taken(const struct machine *machine, const char *base,
-                                char values[KEY_VALUES][KEY_VALUE], size_t count)
-{
-    enum verdict verdict = NOTHING;
-    for (size_t i = 0; i < count && verdict == NOTHING; i++) {
-        struct outcome outcome = map(machine, values[i]);
-        if (!outcome.results || strcmp(outcome.results, base) != 0)
-            verdict = FINE;
-        free(outcome.results);
-    }
-    return verdict;
+    char values[KEY_VALUES][KEY_VALUE];
+    struct pim_error error = {PIM_OK, ""};
+    (void)key_values_of(key, values);
+    const char *set = values[0];
+    const bool refused = pim_hardware_accept_sets(configuration, PIM_TO_MAP, &set, 1, &error) != PIM_OK;
+    ck_assert_int_eq(refused, !pim_hardware_uses(configuration, PIM_TO_MAP, key->path));
+    *other = refused && strstr(error.text, "array.kind") != NULL;
+    return refused;
 }
 
 static void setup(void)
@@ -226,30 +185,36 @@ static void teardown(void)
 
 START_TEST(walk)
 {
-    static const char *const wrong[] = {[WRONGLY_REFUSED] = "refused by name, and in a file not the same",
-                                        [NEVER_TAKEN] = "refused by name, and in a file with every value",
-                                        [NOTHING] = "taken, and nothing changes"};
     const struct machine *machine = &machines[PIM_CASE(_i)];
     struct pim_error error = {PIM_OK, ""};
     write_file(network_path, machine->network);
-    struct outcome base = map(machine, NULL);
+    struct key_outcome base = map(machine, NULL);
     ck_assert_msg(base.results != NULL, "%s: %s", machine->name, base.message);
     struct pim_configuration *configuration = configure(machine, NULL, &error);
     ck_assert_ptr_nonnull(configuration);
+    const struct key_trial trial = {.name = machine->name,
+                                    .machine = machine,
+                                    .given = map,
+                                    .in_file = map,
+                                    .never = never,
+                                    .never_count = sizeof never / sizeof never[0],
+                                    .clocks_are_read = true,
+                                    .base = base.results};
     char names[NAMES] = "";
     size_t at = 0, refused = 0;
     for (size_t i = 0; i < pim_hardware_schema.count && at < sizeof names; i++) {
         const struct pim_key *key = &pim_hardware_schema.keys[i];
-        char values[KEY_VALUES][KEY_VALUE];
-        const size_t count = key_values_of(key, values);
         if (pim_hardware_uses(configuration, PIM_TO_REPLAY, key->path))
             continue;
-        const bool used = pim_hardware_uses(configuration, PIM_TO_MAP, key->path);
-        const enum verdict verdict = used ? check_taken(machine, base.results, values, count)
-                                          : check_refused(machine, base.results, key, values, count);
-        refused += !used;
-        if (wrong[verdict])
-            at += (size_t)snprintf(names + at, sizeof names - at, "%s (%s) ", key->path, wrong[verdict]);
+        bool other;
+        const bool refuses = is_refused(configuration, key, &other);
+        refused += refuses;
+        if (other && machine->again)
+            continue;
+        const char *fault =
+            key_verdict_fault(refuses ? key_check_refused(&trial, key) : key_check_taken(&trial, key));
+        if (fault)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s (%s) ", key->path, fault);
     }
     ck_assert_msg(at == 0, "%s: %s", machine->name, names);
     ck_assert_uint_gt(refused, 20);

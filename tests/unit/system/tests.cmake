@@ -20,6 +20,7 @@ pimsim_test(test_results_page
 # Every key of the hardware on every family of units: refused by name, or it changes something.
 pimsim_test(test_keys
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_keys.c ${CMAKE_CURRENT_LIST_DIR}/keys.c ${CMAKE_CURRENT_LIST_DIR}/key_values.c
+          ${CMAKE_CURRENT_LIST_DIR}/key_walk.c
   LINK pimsim_system pimsim_traces pimsim_sim PkgConfig::JANSSON
   LABEL long
   SUITES keys)
@@ -27,6 +28,7 @@ pimsim_test(test_keys
 # The same of networks that are mapped.
 pimsim_test(test_map_keys
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_map_keys.c ${CMAKE_CURRENT_LIST_DIR}/key_values.c
+          ${CMAKE_CURRENT_LIST_DIR}/key_walk.c
   LINK pimsim_map pimsim_system pimsim_traces pimsim_sim PkgConfig::JANSSON
   LABEL long
   SUITES map_keys)
