@@ -365,7 +365,7 @@ START_TEST(table_five)
     memcpy(options.list[1], lists[1], sizeof lists[1]);
     memcpy(options.list[2], lists[2], sizeof lists[2]);
     memcpy(options.list[3], lists[3], sizeof lists[3]);
-    struct pim_allspark_plan paper, best;
+    struct pim_allspark_plan paper;
     struct pim_error error;
     ck_assert_msg(plan_real(network, &options, &paper, &error) == PIM_OK, "%s", error.text);
     uint64_t blocks = 0;
@@ -377,14 +377,17 @@ START_TEST(table_five)
     ck_assert(paper.stage[0].partition[1].reuses && !paper.stage[1].partition[1].reuses);
     ck_assert_uint_eq(paper.stage[0].layers, 3);
     ck_assert_uint_eq(paper.stage[2].layers, 3);
+    ck_assert_uint_eq(paper.cycles, cycles_of(&paper));
+#ifndef PIMSIM_SANITIZED /* a long search, like those of smaller networks */
+    struct pim_allspark_plan best;
     options = (struct pim_allspark_options){.scheme = PIM_ALLSPARK_AUTOMATIC, .ring = 1};
     ck_assert_msg(plan_real(network, &options, &best, &error) == PIM_OK, "%s", error.text);
     ck_assert_uint_le(best.cycles, paper.cycles);
     ck_assert_uint_eq(best.cycles, best.bound);
     ck_assert_uint_eq(best.cycles, cycles_of(&best));
-    ck_assert_uint_eq(paper.cycles, cycles_of(&paper));
-    pim_allspark_plan_terminate(&paper);
     pim_allspark_plan_terminate(&best);
+#endif
+    pim_allspark_plan_terminate(&paper);
     pim_network_destroy(network);
 }
 END_TEST
