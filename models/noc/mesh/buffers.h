@@ -96,8 +96,10 @@ static PIM_ALWAYS_INLINE void buffer_flit(const struct noc_site *site, struct no
 }
 
 /* Flits of the channels that repeat a pattern. */
-static PIM_NOINLINE void write_patterns(struct noc_site site, struct noc_kind kind, unsigned ports)
+static PIM_NOINLINE void write_patterns(struct pim_noc *noc, uint32_t node, uint64_t cycle,
+                                        struct noc_kind kind, unsigned ports)
 {
+    struct noc_site site = site_of(noc, kind, node, cycle);
     for (; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
         uint32_t flit = pim_noc_pattern_entry(&site.mesh->flit_patterns[(size_t)site.node * NOC_PORTS + port],
@@ -160,7 +162,7 @@ static PIM_ALWAYS_INLINE void write_buffers(const struct noc_site *site, struct 
     for (; changed; changed &= changed - 1)
         write_change(site, outcome, kind, pim_lowest_bit(changed));
     if (!kind.brief && PIM_UNLIKELY(carries->flit_repeats))
-        write_patterns(*site, kind, carries->flit_repeats);
+        write_patterns(site->noc, site->node, site->cycle, kind, carries->flit_repeats);
 }
 
 /* A credit for a row without credits, or whose tail has left. Returns whether
@@ -197,8 +199,10 @@ static PIM_ALWAYS_INLINE void add_credits(const struct noc_site *site, struct no
 }
 
 /* The channels that repeat a pattern. Returns whether that is not calm. */
-static PIM_NOINLINE bool add_patterns(struct noc_site site, struct noc_kind kind, unsigned ports)
+static PIM_NOINLINE bool add_patterns(struct pim_noc *noc, uint32_t node, uint64_t cycle,
+                                      struct noc_kind kind, unsigned ports)
 {
+    struct noc_site site = site_of(noc, kind, node, cycle);
     struct noc_outcome outcome = {0};
     for (; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
@@ -233,7 +237,7 @@ static PIM_ALWAYS_INLINE void take_credits(const struct noc_site *site, struct n
     }
     carries->credit_streams = (uint8_t)still;
     if (PIM_UNLIKELY(carries->credit_repeats))
-        outcome->noisy |= add_patterns(*site, kind, carries->credit_repeats);
+        outcome->noisy |= add_patterns(site->noc, site->node, site->cycle, kind, carries->credit_repeats);
 }
 
 #endif

@@ -8,8 +8,10 @@
 
 /* channels.c: the output follows a pattern. Returns whether `value` is what the
  * pattern has for this cycle; else the pattern ends. */
-bool pim_noc_flit_follows(struct noc_site site, unsigned output, uint32_t value);
-bool pim_noc_credits_follow(struct noc_site site, unsigned port, uint32_t set);
+bool pim_noc_flit_follows(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, unsigned output,
+                          uint32_t value);
+bool pim_noc_credits_follow(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, unsigned port,
+                            uint32_t set);
 
 /* Records a change of a flit channel in the slot of its reader. */
 static PIM_ALWAYS_INLINE void pim_noc_post_flit(const struct noc_outbox *outbox, uint32_t reader,
@@ -52,7 +54,7 @@ static PIM_ALWAYS_INLINE void write_flit(const struct noc_site *site, struct noc
     if (kind.brief || PIM_LIKELY(flit & NOC_LONE && !(router->carries.flit_out_repeats & bit))) {
         ;
     } else if (PIM_UNLIKELY(router->carries.flit_out_repeats & bit)) {
-        if (pim_noc_flit_follows(*site, output, flit))
+        if (pim_noc_flit_follows(site->mesh, site->node, site->cycle, output, flit))
             return;
     } else if (!(flit & (NOC_HEAD | NOC_LONE)) && router->carries.flit_out_streams & bit &&
                router->flit_out_vc[output] == flit >> 8) {
@@ -96,7 +98,7 @@ static PIM_ALWAYS_INLINE void write_credits(const struct noc_site *site, struct 
     unsigned bit = 1U << port;
     outcome->credit_ports |= bit;
     if (PIM_UNLIKELY(router->carries.credit_out_repeats & bit)) {
-        if (pim_noc_credits_follow(*site, port, set))
+        if (pim_noc_credits_follow(site->mesh, site->node, site->cycle, port, set))
             return;
     } else if (!tails && router->carries.credit_out_streams & bit && router->credit_out[port] == set) {
         outcome->credit_streams |= bit;
@@ -202,14 +204,16 @@ static PIM_ALWAYS_INLINE void write_silence(const struct noc_site *site, struct 
     carries->credit_out_streams = (uint8_t)outcome->credit_streams;
     for (; flits; flits &= flits - 1) {
         unsigned port = pim_lowest_bit(flits);
-        if (carries->flit_out_repeats >> port & 1 && pim_noc_flit_follows(*site, port, 0))
+        if (carries->flit_out_repeats >> port & 1 &&
+            pim_noc_flit_follows(site->mesh, site->node, site->cycle, port, 0))
             continue;
         outcome->wrote_change = true;
         pim_noc_post_flit(&site->mesh->flits, site->router->neighbour[port], port ^ 1, 0);
     }
     for (; credits; credits &= credits - 1) {
         unsigned port = pim_lowest_bit(credits);
-        if (!(carries->credit_out_repeats >> port & 1) || !pim_noc_credits_follow(*site, port, 0))
+        if (!(carries->credit_out_repeats >> port & 1) ||
+            !pim_noc_credits_follow(site->mesh, site->node, site->cycle, port, 0))
             change_credits(site, outcome, port, 0, false);
     }
 }

@@ -4,8 +4,8 @@
  *
  * The functions of the hot loop are inlined into one function per `noc_kind`: a
  * constant, so that what a configuration does not need is left out. They share
- * a site and an outcome that stay in registers; functions that are seldom
- * called get copies.
+ * a site and an outcome that stay in registers: functions that are not inlined
+ * make a site of their own (site_of()), or get a copy where they are seldom called.
  */
 #ifndef PIMSIM_MODELS_NOC_MESH_EVALUATION_H
 #define PIMSIM_MODELS_NOC_MESH_EVALUATION_H
@@ -94,6 +94,18 @@ static PIM_ALWAYS_INLINE unsigned row_of(const struct noc_site *site, struct noc
                                          unsigned vc)
 {
     return (port << shift_of(site, kind)) + vc;
+}
+
+static PIM_ALWAYS_INLINE struct noc_site site_of(struct pim_noc *noc, struct noc_kind kind, uint32_t node,
+                                                 uint64_t cycle)
+{
+    struct noc_mesh *mesh = noc->mesh;
+    return (struct noc_site){.noc = noc,
+                             .mesh = mesh,
+                             .router = router_of(mesh, kind, node),
+                             .slot = &mesh->now[node],
+                             .cycle = cycle,
+                             .node = node};
 }
 
 /* No channel of the router carries anything by itself. */
@@ -201,8 +213,8 @@ static PIM_ALWAYS_INLINE void count_hop(const struct noc_site *site, struct noc_
 }
 
 /* channels.c: declares that all output channels repeat what they carried in the
- * last `period` cycles (in `rhythm`). */
-void pim_noc_declare_patterns(const struct noc_site *site, const struct noc_rhythm *rhythm, unsigned period);
+ * last `period` cycles (in the router's rhythm). */
+void pim_noc_declare_patterns(struct noc_mesh *mesh, uint32_t node, uint64_t cycle, unsigned period);
 
 /* sleep.c: enters the router in the agenda for the cycle it planned. */
 void pim_noc_enter(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
@@ -217,8 +229,14 @@ void pim_noc_sleep_on(struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
  * a stream of credits has begun. */
 void pim_noc_replan(const struct noc_mesh *mesh, uint32_t node, uint64_t cycle);
 
-/* sleep.c: plans the next evaluation after a calm step. `same`: no set and no
- * pointer of the router changed. */
-void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool same);
+/* A calm step: whether it read and wrote changes of channels, and whether no set and no pointer of the router
+ * changed. */
+struct noc_calm {
+    bool read_change, wrote_change, same;
+};
+
+/* sleep.c: plans the next evaluation after a calm step. Returns whether that is in the next cycle; else it is
+ * in the agenda. */
+bool pim_noc_plan_calm(struct pim_noc *noc, uint32_t node, uint64_t cycle, struct noc_calm step);
 
 #endif

@@ -301,12 +301,15 @@ static inline void end_stream(const struct noc_site *site, struct noc_kind kind,
 }
 
 /* A flit passes beside the streams of the router. Returns whether it did. */
-static PIM_NOINLINE bool pass_beside(struct noc_site site, struct noc_kind kind, struct passage flit)
+static PIM_NOINLINE bool pass_beside(struct pim_noc *noc, uint32_t node, uint64_t cycle, struct noc_kind kind)
 {
+    struct noc_site site = site_of(noc, kind, node, cycle);
     struct noc_router *router = site.router;
+    struct passage flit = passage_of(&site, kind);
     if (site.mesh->next[0][site.node].credit_ports)
         return false;
-    pim_noc_router_settle(site.noc, site.node, site.cycle);
+    if (router->since < cycle)
+        pim_noc_router_settle(noc, node, cycle);
     if (!undisturbed(&site, kind, &flit))
         return false;
     unsigned always = 0;
@@ -364,7 +367,7 @@ static PIM_ALWAYS_INLINE bool express(const struct noc_site *site, struct noc_ki
         return false;
     bool empty = is_empty(site, kind);
     if (!kind.brief && (flit.kind != EXPRESS_ONLY || !empty))
-        return pass_beside(*site, kind, flit);
+        return pass_beside(site->noc, site->node, site->cycle, kind);
     if (!empty || !find_way(site, kind, &flit))
         return false;
     win(site, kind, &flit);

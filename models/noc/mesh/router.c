@@ -206,18 +206,6 @@ static PIM_ALWAYS_INLINE void run_cycle(const struct noc_site *site, struct noc_
     site->router->grants = outcome->grants;
 }
 
-static PIM_ALWAYS_INLINE struct noc_site site_of(struct pim_noc *noc, struct noc_kind kind, uint32_t node,
-                                                 uint64_t cycle)
-{
-    struct noc_mesh *mesh = noc->mesh;
-    return (struct noc_site){.noc = noc,
-                             .mesh = mesh,
-                             .router = router_of(mesh, kind, node),
-                             .slot = &mesh->now[node],
-                             .cycle = cycle,
-                             .node = node};
-}
-
 static struct noc_kind kind_of(const struct noc_mesh *mesh)
 {
     return (struct noc_kind){.plain = mesh->plain,
@@ -331,8 +319,8 @@ static PIM_ALWAYS_INLINE bool evaluate(const struct noc_site *site, struct noc_k
         differences |=
             (filled[word] ^ router->sets[word].filled) | (nonfull[word] ^ router->sets[word].nonfull);
     bool same = differences == 0 && (kind.brief || memcmp(&arbiter, &router->arbiter, bytes) == 0);
-    pim_noc_plan_calm(*site, outcome, same);
-    return false;
+    struct noc_calm step = {outcome.read_change, outcome.wrote_change, same};
+    return pim_noc_plan_calm(site->noc, site->node, cycle, step);
 }
 
 /* Evaluates the routers in the agenda for `cycle`. */

@@ -148,6 +148,8 @@ static void gains_of(const struct noc_mesh *mesh, uint32_t node, unsigned period
  */
 static void account_periods(struct noc_mesh *mesh, uint32_t node, uint64_t periods)
 {
+    if (periods == 0)
+        return;
     struct noc_router *router = pim_noc_router(mesh, node);
     const struct noc_rhythm *rhythm = &mesh->rhythms[node];
     struct noc_input *inputs = pim_noc_inputs(mesh, router);
@@ -285,12 +287,6 @@ static unsigned find_period(const struct noc_site *site, const struct noc_rhythm
     return 0;
 }
 
-/* Of its switch, those that are used. */
-static size_t arbiter_bytes(const struct noc_mesh *mesh)
-{
-    return mesh->plain ? (size_t)NOC_PLAIN_SWITCH : sizeof(struct noc_switch);
-}
-
 static void take_snapshot(const struct noc_site *site, struct noc_rhythm *rhythm)
 {
     const struct noc_router *router = site->router;
@@ -299,7 +295,10 @@ static void take_snapshot(const struct noc_site *site, struct noc_rhythm *rhythm
         rhythm->filled[word] = router->sets[word].filled;
         rhythm->nonfull[word] = router->sets[word].nonfull;
     }
-    memcpy(&rhythm->arbiter, &router->arbiter, arbiter_bytes(site->mesh));
+    if (site->mesh->plain)
+        memcpy(&rhythm->arbiter, &router->arbiter, NOC_PLAIN_SWITCH);
+    else
+        memcpy(&rhythm->arbiter, &router->arbiter, sizeof rhythm->arbiter);
 }
 
 static bool same_sets(const struct noc_site *site, const struct noc_rhythm *rhythm)
@@ -309,7 +308,10 @@ static bool same_sets(const struct noc_site *site, const struct noc_rhythm *rhyt
     for (unsigned word = 0; word < site->mesh->words; word++)
         differences |= (rhythm->filled[word] ^ router->sets[word].filled) |
                        (rhythm->nonfull[word] ^ router->sets[word].nonfull);
-    return differences == 0 && memcmp(&rhythm->arbiter, &router->arbiter, arbiter_bytes(site->mesh)) == 0;
+    if (differences != 0)
+        return false;
+    return site->mesh->plain ? memcmp(&rhythm->arbiter, &router->arbiter, NOC_PLAIN_SWITCH) == 0
+                             : memcmp(&rhythm->arbiter, &router->arbiter, sizeof rhythm->arbiter) == 0;
 }
 
 /*
@@ -328,16 +330,17 @@ static uint64_t drift_limit(uint16_t gain, uint64_t now, unsigned period)
     return 2 * now > period ? ((2 * now - period - 1) / (then - now) + 1) / 2 : 0;
 }
 
-static uint64_t counters_limit(const struct noc_site *site, unsigned period)
+static uint64_t counters_limit(const struct noc_mesh *mesh, uint32_t node, unsigned period)
 {
-    const struct noc_input *inputs = pim_noc_inputs(site->mesh, site->router);
+    const struct noc_router *router = pim_noc_router(mesh, node);
+    const struct noc_input *inputs = pim_noc_inputs(mesh, router);
     struct gains gains;
-    gains_of(site->mesh, site->node, period, &gains);
+    gains_of(mesh, node, period, &gains);
     uint64_t periods = UINT64_MAX;
-    for (size_t word = 0; word < pim_noc_rows(site->mesh); word += ROWS_OF_WORD)
+    for (size_t word = 0; word < pim_noc_rows(mesh); word += ROWS_OF_WORD)
         for (size_t row = word; gain_any(&gains, word) && row < word + ROWS_OF_WORD; row++) {
             uint64_t flits = drift_limit(gains.flits[row], inputs[row].count, period);
-            uint64_t credits = drift_limit(gains.credits[row], site->router->outputs[row].credits, period);
+            uint64_t credits = drift_limit(gains.credits[row], router->outputs[row].credits, period);
             periods = flits < periods ? flits : periods;
             periods = credits < periods ? credits : periods;
         }
@@ -401,7 +404,7 @@ static void plan_period(const struct noc_site *site, struct noc_rhythm *rhythm, 
     if (wrote_change) {
         unsigned found = find_period(site, rhythm);
         if (found)
-            pim_noc_declare_patterns(site, rhythm, found);
+            pim_noc_declare_patterns(site->mesh, site->node, site->cycle, found);
     }
     if (!patterns)
         return;
@@ -413,7 +416,8 @@ static void plan_period(const struct noc_site *site, struct noc_rhythm *rhythm, 
     assert(router->calm_since <= rhythm->snapshot_cycle + 1);
     unsigned period = (unsigned)steps;
     if (same_sets(site, rhythm) && patterns_divide(site, period)) {
-        uint64_t tails = tails_limit(site, rhythm, period), drift = counters_limit(site, period);
+        uint64_t tails = tails_limit(site, rhythm, period),
+                 drift = counters_limit(site->mesh, site->node, period);
         uint64_t periods = tails < drift ? tails : drift;
         if (periods > 0) {
             rhythm->snapshot_cycle = NOC_NO_SNAPSHOT;
@@ -435,27 +439,31 @@ static bool busy(const struct noc_site *site)
     return busy != 0;
 }
 
-void pim_noc_plan_calm(struct noc_site site, struct noc_outcome outcome, bool same)
+bool pim_noc_plan_calm(struct pim_noc *noc, uint32_t node, uint64_t cycle, struct noc_calm step)
 {
-    struct noc_router *router = site.router;
-    bool stepped = site.noc->configuration.step_every_cycle;
+    struct noc_mesh *mesh = noc->mesh;
+    struct noc_router *router = pim_noc_router(mesh, node);
+    struct noc_site site = {.noc = noc, .mesh = mesh, .router = router, .cycle = cycle, .node = node};
+    bool stepped = noc->configuration.step_every_cycle;
     if (stepped && busy(&site)) {
-        router->calm_since = router->clean_since = site.cycle + 1;
-        pim_noc_enter(site.mesh, site.node, site.cycle);
-        return;
+        router->calm_since = router->clean_since = cycle + 1;
+        return true;
     }
-    if (outcome.read_change | outcome.wrote_change)
-        router->clean_since = site.cycle + 1;
-    struct noc_rhythm *rhythm = &site.mesh->rhythms[site.node];
+    if (step.read_change | step.wrote_change)
+        router->clean_since = cycle + 1;
+    struct noc_rhythm *rhythm = &mesh->rhythms[node];
     record(&site, rhythm);
     const struct noc_activity *carries = &router->carries;
     bool patterns = carries->flit_repeats | carries->flit_out_repeats | carries->credit_repeats |
                     carries->credit_out_repeats;
-    if (same && !patterns) {
-        uint64_t difference = first_difference(site.mesh, site.node, site.cycle);
-        router->planned = difference > site.cycle ? difference : site.cycle + 1;
+    if (step.same && !patterns) {
+        uint64_t difference = first_difference(mesh, node, cycle);
+        router->planned = difference > cycle ? difference : cycle + 1;
     } else if (!stepped) {
-        plan_period(&site, rhythm, patterns, outcome.wrote_change);
+        plan_period(&site, rhythm, patterns, step.wrote_change);
     }
-    pim_noc_enter(site.mesh, site.node, site.cycle);
+    if (router->planned == cycle + 1)
+        return true;
+    pim_noc_enter(mesh, node, cycle);
+    return false;
 }

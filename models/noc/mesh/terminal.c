@@ -390,7 +390,8 @@ void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycl
 {
     struct noc_mesh *mesh = noc->mesh;
     struct noc_terminal *terminal = &mesh->terminals[node];
-    pim_noc_terminal_settle(noc, node, cycle);
+    if (terminal->since < cycle)
+        pim_noc_terminal_settle(noc, node, cycle);
     terminal->since = cycle + 1;
 
     uint32_t nonfull = terminal->nonfull, flit, packet;
