@@ -167,6 +167,17 @@ uint32_t pim_graph_find(const struct pim_graph *graph, const char *name)
     return PIM_NONE;
 }
 
+/* Whether a layer is an output of the network. */
+static bool is_output(const struct pim_graph *graph, uint32_t index)
+{
+    const enum pim_operator operation = graph->layers[index].operation;
+    bool none = operation == PIM_OPERATOR_INPUT || operation == PIM_OPERATOR_PARAMETER;
+    for (uint32_t i = index + 1; i < graph->count && !none; i++)
+        for (uint32_t j = 0; j < graph->layers[i].inputs && !none; j++)
+            none = graph->layers[i].input[j] == index;
+    return !none;
+}
+
 uint64_t pim_graph_images(const struct pim_graph *graph)
 {
     uint64_t images = 0;
@@ -178,7 +189,10 @@ uint64_t pim_graph_images(const struct pim_graph *graph)
             return 1;
         images = shape->dimension[0];
     }
-    return images == 0 ? 1 : images;
+    for (uint32_t i = 0; i < graph->count && images > 1; i++)
+        if (graph->layers[i].output.dimension[0] == images && is_output(graph, i))
+            return images;
+    return 1; /* channels, or rows, of one image */
 }
 
 /* What sorting needs: the readers of each description, and a heap of those whose inputs are all placed. */

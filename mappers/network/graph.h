@@ -344,7 +344,7 @@ enum pim_status pim_graph_check(const struct pim_graph *graph, struct pim_error 
 uint32_t pim_graph_find(const struct pim_graph *graph, const char *name);
 
 /* Images that the network works at once: the first dimension of its inputs, where all of them agree and have
- * others behind it; else 1. */
+ * others behind it, and an output has it, too; else 1. */
 uint64_t pim_graph_images(const struct pim_graph *graph);
 
 /* What pim_operator_infer() derives. */

@@ -228,22 +228,30 @@ START_TEST(check_sees_every_change)
 }
 END_TEST
 
-/* The inputs decide, where they agree: two images that come at once are two, a vector is none. */
+/* The inputs decide, where they agree and an output does: two images that come at once are two, a vector is
+ * none, and neither are the channels of one image without a batch. */
 START_TEST(images_are_what_the_inputs_agree_on)
 {
-    static const struct pim_shape shapes[] = {
-        {4, {2, 3, 8, 8}}, {3, {2, 5, 7}}, {4, {1, 3, 8, 8}}, {1, {2}}, {2, {2, 9}}};
+    static const struct pim_shape shapes[] = {{4, {2, 3, 8, 8}}, {3, {2, 5, 7}}, {4, {1, 3, 8, 8}},
+                                              {1, {2}},          {2, {2, 9}},    {4, {1, 2, 8, 8}}};
     static const struct {
-        uint32_t inputs, input[2];
+        uint32_t inputs, input[2], output;
         uint64_t images;
-    } cases[] = {{0, {0}, 1}, {1, {0}, 2}, {2, {0, 1}, 2}, {2, {0, 2}, 1}, {2, {0, 3}, 1}, {1, {4}, 2}};
+    } cases[] = {{0, {0}, 0, 1},    {1, {0}, 4, 2}, {2, {0, 1}, 3, 2}, {2, {0, 2}, 4, 1},
+                 {2, {0, 3}, 4, 1}, {1, {4}, 1, 2}, {1, {1}, 5, 1},    {1, {2}, 2, 1}};
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        struct pim_layer layers[3] = {{.operation = PIM_OPERATOR_PARAMETER, .output = {2, {9, 9}}}};
-        const struct pim_graph graph = {.count = cases[k].inputs + 1, .layers = layers};
-        for (uint32_t i = 0; i < cases[k].inputs; i++) {
+        static const uint32_t read[] = {0, 1, 2};
+        struct pim_layer layers[4] = {{.operation = PIM_OPERATOR_PARAMETER, .output = {2, {2, 9}}}};
+        const uint32_t inputs = cases[k].inputs;
+        const struct pim_graph graph = {.count = inputs + 2, .layers = layers};
+        for (uint32_t i = 0; i < inputs; i++) {
             layers[i + 1].operation = PIM_OPERATOR_INPUT;
             layers[i + 1].output = shapes[cases[k].input[i]];
         }
+        layers[inputs + 1] = (struct pim_layer){.operation = PIM_OPERATOR_CONCAT,
+                                                .output = shapes[cases[k].output],
+                                                .inputs = inputs + 1,
+                                                .input = read};
         ck_assert_uint_eq(pim_graph_images(&graph), cases[k].images);
     }
 }
