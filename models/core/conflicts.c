@@ -210,7 +210,7 @@ static PIM_ALWAYS_INLINE void leave_lines(struct pim_core *core, const struct pi
     }
 }
 
-/* Puts an instruction into its lines; those of a word of slots that it may have to wait for. */
+/* Puts an instruction into its lines (`bit` 0: only looks); those of a word of slots that share them. */
 static PIM_ALWAYS_INLINE uint64_t enter_lines(struct pim_core *core, const struct pim_core_lines *lines,
                                               uint32_t words, uint32_t word, uint64_t bit)
 {
@@ -228,14 +228,32 @@ static PIM_ALWAYS_INLINE uint64_t enter_lines(struct pim_core *core, const struc
     return found;
 }
 
-/* Finds the earlier instructions that a fetched one is held against. */
+/* Those of a word of slots that an instruction is held against beside, for its dependencies and its order. */
+static PIM_ALWAYS_INLINE uint64_t named_by(const struct pim_core *core, const struct pim_core_slot *slot,
+                                           uint32_t word)
+{
+    uint64_t found = 0;
+    if (slot->bytes_alone)
+        return found;
+    if (core->cores->configuration.in_order)
+        return slots_of_word(core);
+    for (unsigned i = 0; i < PIM_DEPENDENCIES; i++) {
+        const uint64_t distance = slot->instruction.dependency[i];
+        const uint64_t other = (slot->sequence - distance) & core->mask;
+        if (distance <= core->mask && other / 64 == word)
+            found |= UINT64_C(1) << other % 64;
+    }
+    return found;
+}
+
+/* Takes what an instruction touches into the index. With one word of slots those that it is held against are
+ * found at once; with more of them when it is looked at, in the words that are then in flight. */
 static PIM_ALWAYS_INLINE void take_ranges(struct pim_core *core, struct pim_core_slot *slot,
                                           const struct span spans[PIM_CORE_RANGES], uint32_t words)
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     const uint32_t place = (uint32_t)slot->sequence & core->mask, own = words == 1 ? 0 : place / 64;
     const uint64_t bit = UINT64_C(1) << place % 64;
-    uint64_t *others = &core->others[(size_t)place * words];
     struct pim_core_lines *lines = &core->touched[place];
     leave_lines(core, lines, words, own, bit);
     core->over[own] &= ~bit;
@@ -243,20 +261,12 @@ static PIM_ALWAYS_INLINE void take_ranges(struct pim_core *core, struct pim_core
         slot->range[i] = (struct pim_byte_range){(uint32_t)spans[i].begin, (uint32_t)spans[i].end};
         lines->range[i] = lines_of(core, spans[i]);
     }
-    for (uint32_t word = 0; word < words; word++)
-        others[word] = enter_lines(core, lines, words, word, word == own ? bit : 0);
     const uint16_t *dependency = slot->instruction.dependency;
     slot->bytes_alone = !configuration->nn && !configuration->in_order &&
                         (dependency[0] | dependency[1] | dependency[2]) == 0;
-    if (slot->bytes_alone)
-        return;
-    for (unsigned i = 0; i < PIM_DEPENDENCIES; i++) {
-        const uint32_t other = (place - dependency[i]) & core->mask;
-        if (dependency[i] <= core->mask)
-            others[other / 64] |= UINT64_C(1) << other % 64;
-    }
-    for (uint32_t word = 0; configuration->in_order && word < words; word++)
-        others[word] = slots_of_word(core);
+    const uint64_t found = enter_lines(core, lines, words, own, bit);
+    if (words == 1)
+        core->others[place] = found | named_by(core, slot, 0);
 }
 
 bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
@@ -341,13 +351,16 @@ static inline bool look_at(struct pim_core *core, struct pim_core_slot *slot,
 
 uint64_t pim_core_search(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
 {
-    const uint64_t stop = slot->sequence, word_mask = core->mask % 64;
-    const uint64_t *others = &core->others[(stop & core->mask) * core->words];
+    const uint64_t stop = slot->sequence, word_mask = core->mask % 64, own = stop & core->mask;
     uint64_t sequence = pim_larger(slot->checked, core->unit.oldest);
     while (sequence < stop) { /* word by word */
         const uint64_t place = sequence & core->mask, word = place / 64;
         const struct pim_core_slot *first = &core->slots[place & ~word_mask];
-        uint64_t left = others[word] & ~core->over[word] & UINT64_MAX << place % 64;
+        uint64_t left = core->words == 1
+                            ? core->others[own]
+                            : enter_lines(core, &core->touched[own], core->words, (uint32_t)word, 0) |
+                                  named_by(core, slot, (uint32_t)word);
+        left &= ~core->over[word] & UINT64_MAX << place % 64;
         sequence = (sequence | word_mask) + 1;
         if (sequence > stop)
             left &= (UINT64_C(1) << (stop & word_mask)) - 1;

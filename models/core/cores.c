@@ -75,7 +75,7 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
     core->slots = slots_of(ring);
     core->lines = calloc((size_t)(PIM_CORE_LINES + 1) * core->words, sizeof *core->lines);
     core->touched = calloc(ring, sizeof *core->touched);
-    core->others = calloc((size_t)ring * core->words, sizeof *core->others);
+    core->others = calloc(ring, sizeof *core->others);
     core->over = calloc(core->words, sizeof *core->over);
     core->posted = calloc(ring, sizeof *core->posted);
     if (!core->slots || !core->lines || !core->touched || !core->others || !core->over || !core->posted)

@@ -148,12 +148,12 @@ struct pim_core {
     struct pim_core_slot *slots;
     struct pim_core_line *lines;    /* `words` for each line: a bit for each slot */
     struct pim_core_lines *touched; /* of the instruction in each slot */
-    uint64_t *others;     /* `words` for each slot: those that it is held against, if they are earlier */
-    uint64_t *over;       /* `words`: slots whose instruction was seen to be complete */
-    unsigned line_shift;  /* a line has 2^line_shift bytes */
-    uint32_t mask, words; /* of slots */
-    bool working;         /* its event runs */
-    bool ahead;           /* and is in a cycle that the kernel has not come to */
+    uint64_t *others;               /* with one word: of each slot, those that it is held against */
+    uint64_t *over;                 /* `words`: slots whose instruction was seen to be complete */
+    unsigned line_shift;            /* a line has 2^line_shift bytes */
+    uint32_t mask, words;           /* of slots */
+    bool working;                   /* its event runs */
+    bool ahead;                     /* and is in a cycle that the kernel has not come to */
     struct pim_core_queue queue[PIM_ENGINE_CONTROL];
     uint32_t queued;  /* a bit for each engine whose queue is not empty */
     uint32_t blocked; /* and for each whose head is not looked at until what it waits for tells; unit.c */

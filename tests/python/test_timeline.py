@@ -90,6 +90,7 @@ class Timeline:
                     event[note["key"].decode()] = note["text"].decode()
                 assert event["track"] in self.tracks, "an event on a track that is not described before"
                 self.events.append(event)
+        self.written = list(self.events)
         self.events.sort(key=lambda event: event["time"])
 
     def name(self, event):
@@ -147,6 +148,23 @@ class Timelines(unittest.TestCase):
                     open_slices[event["track"]].pop()
             self.assertGreater(slices, 3)
             self.assertFalse(any(open_slices.values()), f"{family}: a slice without an end")
+
+    def test_no_slice_ends_within_another(self):
+        """As they are written, each with the end behind its beginning; a reader pairs ends with what began last."""
+        for family, trace in (*((family, None) for family in FAMILIES), ("cores", "overtaken"), ("cores", "half_inside")):
+            begun, slices = {}, collections.defaultdict(list)
+            for event in self.run_trace(family, trace=trace).written:
+                if event["type"] == BEGIN:
+                    begun[event["track"]] = event["time"]
+                if event["type"] == END:
+                    slices[event["track"]].append((begun[event["track"]], event["time"]))
+            for found in slices.values():
+                ends = []
+                for begin, end in sorted(found, key=lambda times: (times[0], -times[1])):
+                    while ends and ends[-1] <= begin:
+                        ends.pop()
+                    self.assertTrue(not ends or end <= ends[-1], f"{family} {trace}: {begin} to {end} is partly in a slice to {ends}")
+                    ends.append(end)
 
     def test_slices_cover_the_time_in_which_engines_work(self):
         """Slices of arrays, ACUs and memory engines, held ones within those around them, take the busy time of the result."""

@@ -59,7 +59,9 @@ static void write_slice(const struct pim_recorder *recorder, uint32_t track, uin
 /*
  * Where the slice begins of what worked from `begin` to `end`. Instructions of a queue overlap, and are told
  * when they end: one that begins before slices that are written is drawn around them, and of one that begins
- * inside of one, which shows that time already, the rest is drawn. A begin behind `end`: nothing is left.
+ * inside of one, which shows that time already, the rest is drawn. One that begins before a slice and ends
+ * inside of it is not drawn: a reader would take its end for that slice's. A begin behind `end`: nothing
+ * is left.
  */
 static uint64_t place_slice(struct lane *lane, uint64_t begin, uint64_t end)
 {
@@ -68,6 +70,9 @@ static uint64_t place_slice(struct lane *lane, uint64_t begin, uint64_t end)
     for (unsigned i = 0; i < lane->count; i++)
         if (lane->begin[i] <= begin && lane->end[i] > begin)
             begin = lane->end[i];
+    for (unsigned i = 0; i < lane->count; i++)
+        if (lane->begin[i] > begin && lane->begin[i] <= end && lane->end[i] > end)
+            return end + 1;
     if (begin > end)
         return begin;
     while (lane->count > 0 && lane->begin[lane->count - 1] > begin)

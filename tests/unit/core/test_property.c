@@ -99,7 +99,8 @@ static void random_reference(struct pim_random *random, struct reference *refere
     reference->mvm_cycles = 14;
     static const uint32_t windows[] = {6, 30, 110}; /* of one word of slots, and of two */
     c->window = 1 + below(random, windows[below(random, 3)]);
-    c->local_bytes = UINT64_C(2048) << below(random, 8); /* lines of 8 bytes to 1 KiB */
+    /* lines of 8 bytes to 2 KiB, the last of which may be cut */
+    c->local_bytes = (UINT64_C(2048) << below(random, 8)) + 8 * below(random, 200);
     c->in_order = below(random, 3) == 0;
     c->local = (struct pim_beats){.width = 1 + below(random, 40),
                                   .read_cycles = below(random, 4),
