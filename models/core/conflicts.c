@@ -2,8 +2,9 @@
  * What instructions touch, and which earlier ones stand in their way: rule 2 of docs/models/core.md.
  *
  * For each line of the local memory the core keeps which slots hold an instruction that writes or reads it, a
- * bit for each. When an instruction is fetched, those of its lines are the earlier ones that it can share a
- * byte with; with its dependencies they are all that is ever held against it. Ranges of many lines stand in a
+ * bit for each. Those of its lines are the earlier ones that an instruction can share a byte with; with its
+ * dependencies they are all that is ever held against it. They are found when it is fetched, in windows of
+ * more than 64 slots when it is looked at. Ranges of many lines stand in a
  * line of their own, which everybody looks at, and look at everything themselves. A bit more than there need
  * be, as of a slot whose instruction is complete, costs a look and nothing else.
  */
