@@ -60,7 +60,8 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
 {
     struct pim_pe_configuration pe;
     struct pim_acu_configuration acu;
-    struct pim_bank_rules bank;
+    struct pim_bank_rules bank = {.interleaved = 0};
+    const bool has_banks = pim_configuration_choice(configuration, "array.kind") == 0;
     const struct pim_transfer_sizes sizes = pim_cost_read_sizes(configuration);
     if (*pim_configuration_text(configuration, "dram.standard") != '\0')
         return pim_configuration_fail(
@@ -69,7 +70,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
             "--set dram.standard=...");
     if (pim_cost_read_pe(configuration, &pe, error) != PIM_OK ||
         pim_cost_read_acu(configuration, &acu, error) != PIM_OK ||
-        pim_cost_read_bank(configuration, &bank, error) != PIM_OK)
+        (has_banks && pim_cost_read_bank(configuration, &bank, error) != PIM_OK))
         return error->status;
     *nodes = (struct pim_estimate_hardware){
         .width = pim_configuration_count(configuration, "array.width"),
@@ -96,7 +97,8 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .acu = acu,
     };
     take_pe(&pe, nodes);
-    take_bank(&bank, nodes);
+    if (has_banks)
+        take_bank(&bank, nodes);
     nodes->energy = pim_cost_read_energy(configuration);
     return PIM_OK;
 }

@@ -58,6 +58,14 @@ static uint64_t cycles_before_refresh(const struct pim_bank_timing *t,
     return bank + turn + (organization->interleaved > 1 ? organization->interleaved * (row + turn) : 0);
 }
 
+uint64_t pim_bank_refresh_interval_least(const struct pim_bank_timing *timing,
+                                         const struct pim_bank_organization *organization)
+{
+    /* An upper bound of what may lie between a due refresh and the first ACT after it; it also leaves room
+     * for one access. */
+    return cycles_before_refresh(timing, organization) + timing->trfc + 1;
+}
+
 static enum pim_status check_timing(const struct pim_bank_timing *t,
                                     const struct pim_bank_organization *organization, struct pim_error *error)
 {
@@ -81,15 +89,13 @@ static enum pim_status check_timing(const struct pim_bank_timing *t,
                         "DRAM timing trfc is %" PRIu32
                         " cycles while trefi asks for refreshes: allowed are 1 to %d",
                         t->trfc, PIM_BANK_CYCLES_MAX);
-    /* An upper bound of what may lie between a due refresh and the first ACT after it; it also leaves room
-     * for one access. */
-    uint64_t busy = cycles_before_refresh(t, organization) + t->trfc;
-    if (t->trefi <= busy)
+    const uint64_t least = pim_bank_refresh_interval_least(t, organization);
+    if (t->trefi < least)
         return pim_fail(
             error, PIM_BAD_INPUT,
             "DRAM timing trefi is %" PRIu32 " cycles: refreshes would leave no time for an access, "
             "it must be more than %" PRIu64 " (the sum of trfc and the other timings%s), or 0 for no refresh",
-            t->trefi, busy, organization->interleaved > 1 ? ", and a row of each interleaved bank" : "");
+            t->trefi, least - 1, organization->interleaved > 1 ? ", and a row of each interleaved bank" : "");
     if (t->trefi > PIM_BANK_REFRESH_INTERVAL_MAX)
         return pim_fail(error, PIM_BAD_INPUT, "DRAM timing trefi is %" PRIu32 " cycles: allowed are 0 to %d",
                         t->trefi, PIM_BANK_REFRESH_INTERVAL_MAX);

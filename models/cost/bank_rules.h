@@ -73,6 +73,10 @@ uint64_t pim_dram_cycles(uint64_t picoseconds, uint64_t clock_khz);
  * */
 uint64_t pim_dram_refresh_interval(uint64_t picoseconds, uint64_t clock_khz);
 
+/* The shortest trefi that leaves time for an access between refreshes. Bytes of a column are not 0. */
+uint64_t pim_bank_refresh_interval_least(const struct pim_bank_timing *timing,
+                                         const struct pim_bank_organization *organization);
+
 /* Refuses impossible timings and organisations; the message names the parameter and what would be right. */
 enum pim_status pim_bank_check_configuration(const struct pim_bank_timing *timing,
                                              const struct pim_bank_organization *organization,

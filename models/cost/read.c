@@ -2,7 +2,10 @@
 
 #include "models/cost/bank_keys.h"
 
+#include <inttypes.h>
 #include <math.h>
+
+enum { PICOSECONDS_OF_A_KHZ = 1000000000 }; /* of one cycle */
 
 static uint64_t large(const struct pim_configuration *configuration, const char *path)
 {
@@ -38,16 +41,50 @@ enum pim_status pim_cost_read_acu(const struct pim_configuration *configuration,
     return pim_acu_check_configuration(acu, error) == PIM_OK ? PIM_OK : pim_fail_in(error, "acu");
 }
 
-/* A time of a bank in cycles of its clock: `cycles` says it, or else `ns`. What is too long for 32 bits
- * becomes UINT32_MAX, which the check of the bank refuses. */
-static uint32_t bank_time(const struct pim_configuration *configuration, const char *cycles, const char *ns,
+/* A time of a bank in cycles of its clock: `cycles` says it, or else `ns`. */
+static uint64_t bank_time(const struct pim_configuration *configuration, const char *cycles, const char *ns,
                           uint64_t (*rounded)(uint64_t picoseconds, uint64_t clock_khz))
 {
     if (pim_configuration_holds(configuration, cycles))
         return pim_configuration_count(configuration, cycles);
-    const uint64_t count = rounded((uint64_t)llround(pim_configuration_real(configuration, ns) * 1000),
-                                   (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"));
-    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    return rounded((uint64_t)llround(pim_configuration_real(configuration, ns) * 1000),
+                   large(configuration, "clock.memory_khz"));
+}
+
+/* What does not leave time between refreshes is refused at the key that says it: the interval, or the clock
+ * that makes so few cycles of its default. */
+static enum pim_status read_refreshes(const struct pim_configuration *configuration,
+                                      const struct pim_bank_organization *organization,
+                                      struct pim_bank_timing *timing, struct pim_error *error)
+{
+    static const char cycles[] = "dram.trefi", ns[] = "dram.trefi_ns", clock[] = "clock.memory_khz";
+    const uint64_t interval = bank_time(configuration, cycles, ns, pim_dram_refresh_interval);
+    const uint64_t least = pim_bank_refresh_interval_least(timing, organization);
+    const uint64_t khz = large(configuration, clock), most = PIM_BANK_REFRESH_INTERVAL_MAX;
+    timing->trefi = (uint32_t)interval;
+    if (interval >= least && interval <= most)
+        return PIM_OK;
+    if (pim_configuration_holds(configuration, cycles) || least > most)
+        return pim_configuration_fail(
+            configuration, error, pim_configuration_holds(configuration, cycles) ? cycles : ns,
+            "%" PRIu64 " cycles leave no time for an access between refreshes: at least %" PRIu64
+            " are needed (the sum of dram.trfc and the other times), or dram.refresh = false",
+            interval, least);
+    const char *key = pim_configuration_given(configuration, ns) ? ns : clock;
+    const double given = pim_configuration_real(configuration, ns);
+    if (interval > most)
+        return pim_configuration_fail(configuration, error, key,
+                                      "dram.trefi_ns = %.13g are %" PRIu64
+                                      " cycles of clock.memory_khz = %" PRIu64 ": allowed are up to %" PRIu64,
+                                      given, interval, khz, most);
+    const uint64_t picoseconds = (least * PICOSECONDS_OF_A_KHZ + khz - 1) / khz; /* below 2^61 */
+    return pim_configuration_fail(
+        configuration, error, key,
+        "dram.trefi_ns = %.13g are %" PRIu64 " cycles of clock.memory_khz = %" PRIu64
+        ", which leave no time for an access between refreshes: at least %" PRIu64
+        " cycles are needed (the sum of dram.trfc and the other times), as of dram.trefi_ns = %.13g, or "
+        "a faster clock, or dram.refresh = false",
+        given, interval, khz, least, (double)picoseconds / 1000);
 }
 
 enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,
@@ -56,17 +93,9 @@ enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration
     struct pim_bank_timing timing = {.burst_cycles =
                                          pim_configuration_count(configuration, "dram.burst_cycles")};
 #define X(name, fallback, most_ns, most_cycles, text)                                                        \
-    timing.name = bank_time(configuration, "dram." #name, "dram." #name "_ns", pim_dram_cycles);
+    timing.name = (uint32_t)bank_time(configuration, "dram." #name, "dram." #name "_ns", pim_dram_cycles);
     PIM_BANK_DISTANCE_MAP(X)
 #undef X
-    if (pim_configuration_boolean(configuration, "dram.refresh")) {
-        timing.trefi = bank_time(configuration, "dram.trefi", "dram.trefi_ns", pim_dram_refresh_interval);
-        if (timing.trefi == 0)
-            return pim_configuration_fail(
-                configuration, error,
-                pim_configuration_holds(configuration, "dram.trefi") ? "dram.trefi" : "dram.trefi_ns",
-                "shorter than a memory cycle: write dram.refresh = false for a memory without refresh");
-    }
     struct pim_bank_organization organization = {
         .banks = pim_configuration_count(configuration, "dram.banks"),
         .rows = pim_configuration_count(configuration, "dram.rows"),
@@ -76,6 +105,9 @@ enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration
         .interleaved = pim_configuration_count(configuration, "dram.interleaved_banks")};
     if (organization.interleaved == 3)
         return pim_configuration_fail(configuration, error, "dram.interleaved_banks", "1, 2 or 4 is allowed");
+    if (pim_configuration_boolean(configuration, "dram.refresh") &&
+        read_refreshes(configuration, &organization, &timing, error) != PIM_OK)
+        return error->status;
     if (pim_bank_check_configuration(&timing, &organization, error) != PIM_OK)
         return pim_fail_in(error, "dram (cycles of clock.memory_khz)");
     pim_bank_rules_initialize(rules, &timing, &organization);
@@ -110,26 +142,30 @@ struct pim_transfer_sizes pim_cost_read_sizes(const struct pim_configuration *co
 
 /* A time in ns as cycles of the logic, rounded up; one that is a whole number of cycles but for the rounding
  * of reals is that many. */
-static double logic_cycles(const struct pim_configuration *configuration, const char *key)
+static enum pim_status read_logic_cycles(const struct pim_configuration *configuration, const char *key,
+                                         uint32_t *cycles, struct pim_error *error)
 {
-    double khz = (double)pim_configuration_integer(configuration, "clock.logic_khz");
-    double cycles = pim_configuration_real(configuration, key) * khz * 1e-6;
-    double whole = nearbyint(cycles);
-    return fabs(cycles - whole) < 1e-6 ? whole : ceil(cycles);
+    const double ns = pim_configuration_real(configuration, key);
+    const uint64_t khz = large(configuration, "clock.logic_khz"), most = UINT32_MAX / 16;
+    const double exact = ns * (double)khz * 1e-6, whole = nearbyint(exact);
+    const double count = fabs(exact - whole) < 1e-6 ? whole : ceil(exact);
+    if (count > (double)most)
+        return pim_configuration_fail(configuration, error, key,
+                                      "%.13g ns are %.0f cycles of clock.logic_khz = %" PRIu64
+                                      ": allowed are up to %" PRIu64,
+                                      ns, count, khz, most);
+    *cycles = (uint32_t)count;
+    return PIM_OK;
 }
 
 enum pim_status pim_cost_read_crossbar(const struct pim_configuration *configuration,
                                        struct pim_crossbar_configuration *crossbar, struct pim_error *error)
 {
     uint64_t arrays = large(configuration, "crossbar.count_x") * large(configuration, "crossbar.count_y");
-    double read = logic_cycles(configuration, "crossbar.read_ns");
-    double write = logic_cycles(configuration, "crossbar.write_row_ns");
-    const double most = (double)(UINT32_MAX / 16);
-    if (read > 8 * most)
-        return pim_configuration_fail(configuration, error, "crossbar.read_ns", "is more than 2^31 cycles");
-    if (write > most)
-        return pim_configuration_fail(configuration, error, "crossbar.write_row_ns",
-                                      "is more than 2^28 cycles");
+    uint32_t read = 0, write = 0;
+    if (read_logic_cycles(configuration, "crossbar.read_ns", &read, error) != PIM_OK ||
+        read_logic_cycles(configuration, "crossbar.write_row_ns", &write, error) != PIM_OK)
+        return error->status;
     *crossbar = (struct pim_crossbar_configuration){
         .arrays = arrays < UINT32_MAX ? (uint32_t)arrays : UINT32_MAX,
         .rows = pim_configuration_count(configuration, "crossbar.rows"),
@@ -147,8 +183,8 @@ enum pim_status pim_cost_read_crossbar(const struct pim_configuration *configura
         .adc_count = pim_configuration_count(configuration, "crossbar.adc_count"),
         .input_buffer_cycles = pim_configuration_count(configuration, "crossbar.input_buffer_cycles"),
         .dac_cycles = pim_configuration_count(configuration, "crossbar.dac_cycles"),
-        .read_cycles = (uint32_t)read,
-        .write_row_cycles = (uint32_t)write,
+        .read_cycles = read,
+        .write_row_cycles = write,
         .sample_hold_cycles = pim_configuration_count(configuration, "crossbar.sample_hold_cycles"),
         .adc_cycles = pim_configuration_count(configuration, "crossbar.adc_cycles"),
         .shift_add_cycles = pim_configuration_count(configuration, "crossbar.shift_add_cycles"),

@@ -42,6 +42,11 @@ START_TEST(sets_of_arrays)
                  "gives this core 4 groups");
     run.settings[0] = NULL;
     replay_badly(&run, SETS("3") WRITE, PIM_BAD_INPUT, "crossbar.write_row_ns is 0");
+    run.settings[0] = "clock.logic_khz=10000000"; /* 10^9 cycles; 2^28 - 1 are 26843545.5 ns */
+    run.settings[1] = "crossbar.write_row_ns=100000000";
+    replay_badly(&run, SETS("3") WRITE, PIM_BAD_INPUT,
+                 "crossbar.write_row_ns: 100000000 ns are 1000000000 cycles of clock.logic_khz = 10000000: "
+                 "allowed are up to 268435455");
 }
 END_TEST
 

@@ -378,13 +378,73 @@ START_TEST(bank_times_in_cycles)
     ck_assert_mem_eq(found, cycles, sizeof cycles);
     set(configuration, "dram.trefi", 0, false);
     ck_assert_int_eq(pim_cost_read_bank(configuration, &rules, &error), PIM_BAD_INPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "dram.trefi: shorter than a memory cycle"));
+    ck_assert_ptr_nonnull(strstr(error.text, "dram.trefi: 0 cycles leave no time for an access"));
     set(configuration, "dram.trefi_ns", 60, true);
     ck_assert_int_eq(pim_cost_read_bank(configuration, &rules, &error), PIM_BAD_INPUT); /* below tRFC */
     set(configuration, "dram.trefi_ns", 7000, true);
     ck_assert_int_eq(pim_cost_read_bank(configuration, &rules, &error), PIM_OK);
     ck_assert_uint_eq(rules.timing.trefi, 2333); /* 7 us at 333.333 MHz, rounded down */
     pim_configuration_destroy(configuration);
+}
+END_TEST
+
+/* Reads the lines into a configuration "slow.cfg", and that as nodes. */
+static enum pim_status read_slow(const char *lines, struct pim_estimate_hardware *machine,
+                                 struct pim_error *error)
+{
+    const struct pim_machine_network network = {.fixed = 0};
+    struct pim_configuration *configuration;
+    ck_assert_int_eq(pim_configuration_create(&pim_hardware_schema, &configuration, error), PIM_OK);
+    enum pim_status status =
+        pim_configuration_read_text(configuration, "slow.cfg", lines, strlen(lines), error);
+    if (status == PIM_OK)
+        status = pim_configuration_complete(configuration, error);
+    if (status == PIM_OK)
+        status = pim_machine_nodes_read(configuration, &network, machine, error);
+    pim_configuration_destroy(configuration);
+    return status;
+}
+
+#define ARRAY(kind) "array = { kind = \"" kind "\"; width = 2; height = 2; };\n"
+#define CLOCK                                                                                                \
+    "clock.memory_khz: dram.trefi_ns = 3904 are 3 cycles of clock.memory_khz = 1000, which leave no time"
+
+static const struct {
+    const char *lines, *refusal; /* NULL: is taken */
+} slow_clocks[] = {
+    /* only nodes have banks */
+    {ARRAY("core") "clock = { memory_khz = 1000; };\n", NULL},
+    {ARRAY("channel") "clock = { memory_khz = 1000; };\n", NULL},
+    {ARRAY("tile") "clock = { memory_khz = 1; };\ndram = { trefi_ns = 1.0; };\n", NULL},
+    /* at what was set, with what would be right: each is tried below */
+    {ARRAY("node") "clock = { memory_khz = 1000; };\n", "slow.cfg:2: " CLOCK},
+    {ARRAY("node") "clock = { memory_khz = 1000; };\n", "as of dram.trefi_ns = 13000, or a faster clock"},
+    {ARRAY("node") "clock = { memory_khz = 1000; };\ndram = { trefi_ns = 13000.0; };\n", NULL},
+    {ARRAY("node") "clock = { memory_khz = 1000; };\ndram = { trefi_ns = 12999.999; };\n",
+     "slow.cfg:3: dram.trefi_ns: dram.trefi_ns = 12999.999 are 12 cycles"},
+    {ARRAY("node") "clock = { memory_khz = 1000; };\ndram = { refresh = false; };\n", NULL},
+    {ARRAY("node") "clock = { memory_khz = 333333; };\ndram = { trefi_ns = 1.0; };\n",
+     "at least 119 cycles are needed (the sum of dram.trfc and the other times), as of dram.trefi_ns = "
+     "357.001"},
+    {ARRAY("node") "clock = { memory_khz = 333333; };\ndram = { trefi_ns = 357.001; };\n", NULL},
+    {ARRAY("node") "clock = { memory_khz = 333333; };\ndram = { trefi_ns = 357.0; };\n", "are 118 cycles"},
+    {ARRAY("node") "clock = { memory_khz = 333333; };\ndram = { trefi = 118; };\n",
+     "slow.cfg:3: dram.trefi: 118 cycles leave no time for an access between refreshes: at least 119 are"},
+    {ARRAY("node") "clock = { memory_khz = 333333; };\ndram = { trefi = 119; };\n", NULL},
+    /* 10^10 do not fit into 32 bits */
+    {ARRAY("node") "clock = { memory_khz = 10000000; };\ndram = { trefi_ns = 1000000000.0; };\n",
+     "dram.trefi_ns = 1000000000 are 10000000000 cycles of clock.memory_khz = 10000000: allowed are up to "
+     "1073741824"},
+};
+
+START_TEST(slow_memory_clocks)
+{
+    struct pim_estimate_hardware machine;
+    struct pim_error error = {PIM_OK, ""};
+    const enum pim_status status = read_slow(slow_clocks[_i].lines, &machine, &error);
+    ck_assert_msg(status == (slow_clocks[_i].refusal ? PIM_BAD_INPUT : PIM_OK), "%s", error.text);
+    if (slow_clocks[_i].refusal)
+        ck_assert_msg(strstr(error.text, slow_clocks[_i].refusal) != NULL, "%s", error.text);
 }
 END_TEST
 
@@ -398,6 +458,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(cases, long_links);
     tcase_add_test(cases, rings_pass_on_from_the_interface);
     tcase_add_test(cases, bank_times_in_cycles);
+    tcase_add_loop_test(cases, slow_memory_clocks, 0, (int)(sizeof slow_clocks / sizeof slow_clocks[0]));
     suite_add_tcase(suite, cases);
     srunner_add_suite(runner, suite);
 }
