@@ -49,15 +49,15 @@ bool pim_configuration_same_quantity(const struct pim_schema *schema, const char
     return twin < schema->count && strcmp(schema->keys[twin].path, other) == 0;
 }
 
-/* Takes over the defaults. One that its own key refuses is a mistake in the schema, which is part of the
- * program. */
+/* Takes over the defaults: what one text does not give is assigned on its own. One that its own key refuses
+ * is a mistake in the schema, which is part of the program. */
 static enum pim_status take_defaults(struct pim_configuration *configuration, struct pim_error *error)
 {
     const struct pim_schema *schema = configuration->schema;
-    if (pim_configuration_assign_defaults(configuration))
-        return PIM_OK;
+    pim_configuration_take_plain_defaults(configuration);
     for (size_t i = 0; i < schema->count; i++) {
-        if (!pim_configuration_has_default(&schema->keys[i]))
+        if (!pim_configuration_has_default(&schema->keys[i]) ||
+            configuration->values[i].origin == PIM_ORIGIN_DEFAULT)
             continue;
         enum pim_status status =
             pim_configuration_assign(configuration, i, schema->keys[i].fallback, PIM_ORIGIN_DEFAULT, error);

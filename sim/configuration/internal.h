@@ -66,9 +66,9 @@ void pim_configuration_origin(const struct pim_value *value, char *buffer, size_
 enum pim_status pim_configuration_assign(struct pim_configuration *configuration, size_t key,
                                          const char *text, enum pim_origin origin, struct pim_error *error);
 
-/* Gives all keys their defaults, which are parsed as one text but for lists; false when something of it
- * failed. Then pim_configuration_assign, key by key, says what. */
-bool pim_configuration_assign_defaults(struct pim_configuration *configuration);
+/* Parses the defaults of keys that are no lists as one text. What of it is not a value that its key allows is
+ * left without one. */
+void pim_configuration_take_plain_defaults(struct pim_configuration *configuration);
 
 /* --- source.c: one file or text, prepared for libconfig --- */
 

@@ -455,45 +455,39 @@ static char *write_defaults(const struct pim_schema *schema, size_t *size)
     return finish_text(out, &text);
 }
 
-/* Gives each key its element of the list; false when one is not what its key allows. */
-static bool take_elements(struct pim_configuration *configuration, const config_setting_t *list,
-                          struct pim_error *error)
+/* Gives each key its element of the list, if there is one for each on its line: those that a key refuses are
+ * left. */
+static void take_elements(struct pim_configuration *configuration, const config_setting_t *list)
 {
     const struct pim_schema *schema = configuration->schema;
+    struct pim_error error;
     unsigned count = 0;
-    for (size_t i = 0; i < schema->count; i++) {
-        if (!is_of_list(&schema->keys[i]))
-            continue;
-        const config_setting_t *element = config_setting_get_elem(list, count++);
-        if (!element || config_setting_source_line(element) != count + 1 ||
-            pim_value_read(&schema->keys[i], element, "default", &configuration->values[i], error) != PIM_OK)
-            return false;
-        configuration->values[i].origin = PIM_ORIGIN_DEFAULT;
-    }
-    return config_setting_length(list) == (int)count;
+    for (size_t i = 0; i < schema->count; i++)
+        count += is_of_list(&schema->keys[i]);
+    bool each = config_setting_length(list) == (int)count;
+    for (unsigned i = 0; i < count && each; i++)
+        each = config_setting_source_line(config_setting_get_elem(list, i)) == i + 2;
+    for (size_t i = 0, at = 0; i < schema->count && each; i++)
+        if (is_of_list(&schema->keys[i]) &&
+            pim_value_read(&schema->keys[i], config_setting_get_elem(list, (unsigned)at++), "default",
+                           &configuration->values[i], &error) == PIM_OK)
+            configuration->values[i].origin = PIM_ORIGIN_DEFAULT;
 }
 
-bool pim_configuration_assign_defaults(struct pim_configuration *configuration)
+void pim_configuration_take_plain_defaults(struct pim_configuration *configuration)
 {
     struct pim_error error = {PIM_OK, ""};
     struct pim_source source = {.name = "defaults", .numbered = true};
     config_t parsed;
-    bool taken = false;
     char *text = write_defaults(configuration->schema, &source.size);
     source.text = text;
     if (text && pim_source_scan(&source, &error) == PIM_OK &&
         pim_source_parse(&source, &parsed, &error) == PIM_OK) {
         const config_setting_t *list = config_setting_get_member(config_root_setting(&parsed), "v");
-        taken = list && take_elements(configuration, list, &error);
+        if (list)
+            take_elements(configuration, list);
         config_destroy(&parsed);
-    }
-    for (size_t i = 0; i < configuration->schema->count && taken; i++) {
-        const struct pim_key *key = &configuration->schema->keys[i];
-        if (pim_configuration_has_default(key) && !is_of_list(key))
-            taken = pim_configuration_assign(configuration, i, key->fallback, PIM_ORIGIN_DEFAULT, &error) ==
-                    PIM_OK;
     }
     pim_source_terminate(&source);
     free(text);
-    return taken;
 }
