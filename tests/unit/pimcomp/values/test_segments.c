@@ -2,7 +2,9 @@
  * numbers; and the cut, held against all cuts and against the rule of thumb. */
 #include "mappers/pimcomp/check/check_values.h"
 #include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/segmented.h"
 #include "mappers/pimcomp/segments/segments.h"
+#include "mappers/search/workers.h"
 #include "tests/unit/pimcomp/values/forms.h"
 #include "tests/unit/pimcomp/values/functional.h"
 #include "tests/unit/test_main.h"
@@ -387,6 +389,86 @@ START_TEST(the_cut_is_the_best_of_all)
 }
 END_TEST
 
+enum { GENERATIONS = 5, ENDLESS = 1000000, TOO_LONG = 200000 };
+
+static enum pim_status count_timed(void *observer, const struct pim_core_mapping *mapping,
+                                   const struct pim_core_candidate *candidate, struct pim_error *error)
+{
+    (void)mapping, (void)candidate, (void)error;
+    ++*(uint32_t *)observer;
+    return PIM_OK;
+}
+
+/* Ends what goes on without end, in place of the limit that should have. */
+static bool takes_too_long(void *context)
+{
+    return ++*(uint32_t *)context > TOO_LONG;
+}
+
+static const struct limit_case {
+    double search, timing; /* seconds; 0: none. Those of the timing are over when it begins. */
+    uint32_t generations;
+    enum pim_core_mode mode;
+} limit_cases[] = {
+    {0, 0, GENERATIONS, PIM_CORE_LOW_LATENCY},      {0, 0, GENERATIONS, PIM_CORE_HIGH_THROUGHPUT},
+    {1e-9, 0, ENDLESS, PIM_CORE_LOW_LATENCY},       {1e-9, 0, ENDLESS, PIM_CORE_HIGH_THROUGHPUT},
+    {0, 1e-9, GENERATIONS, PIM_CORE_LOW_LATENCY},   {0, 1e-9, GENERATIONS, PIM_CORE_HIGH_THROUGHPUT},
+    {1e-9, 1e-9, ENDLESS, PIM_CORE_HIGH_THROUGHPUT}};
+
+/* A limit that is over ends the search of each segment, and one layout of each is timed; the numbers of what
+ * was found by then are right. */
+START_TEST(a_time_limit_ends_segments)
+{
+    const struct limit_case *limit = &limit_cases[_i];
+    const bool low = limit->mode == PIM_CORE_LOW_LATENCY;
+    const struct setup setup = {
+        .mode = limit->mode, .cores = 4, .arrays = 9, .samples = low ? 1 : 2, .local_bytes = 1 << 16};
+    struct net net;
+    struct segmented m = {.segments = {.count = 0}};
+    struct pim_core_schedule_report report;
+    struct pim_core_search_result result;
+    struct pim_workers *workers;
+    uint32_t timed = 0, asked = 0;
+    struct pim_core_search_options search = pim_core_search_preset(PIM_PRESET_PAPER);
+    search.population = 10;
+    search.generations = limit->generations;
+    search.seconds = limit->search;
+    search.stop = takes_too_long;
+    search.context = &asked;
+    pim_arena_initialize(&m.arena, 0);
+    net_initialize(&net);
+    tower(&net);
+    ck_assert_msg(cut_network(&m, &net, &setup, false) == PIM_OK, "%s", m.error.text);
+    ck_assert_uint_gt(m.segments.count, 1);
+    ck_assert_int_eq(pim_workers_create(&workers, 1, &m.error), PIM_OK);
+    const struct pim_core_profile_options profiling = {.schedule = {.batch = low ? 0 : setup.samples},
+                                                       .workers = workers,
+                                                       .begin = pim_search_seconds() - 1,
+                                                       .seconds = limit->timing,
+                                                       .timed = count_timed,
+                                                       .observer = &timed};
+    ck_assert_msg(pim_core_segmented_search(&m.problem, &search, &profiling, 3, &m.arena, &m.segments,
+                                            &result, &m.error) == PIM_OK,
+                  "%s", m.error.text);
+    pim_workers_destroy(workers);
+    if (limit->search + limit->timing > 0)
+        ck_assert_str_eq(pim_search_end_name(result.end), pim_search_end_name(PIM_SEARCH_TIME));
+    else
+        ck_assert(result.end != PIM_SEARCH_TIME && result.end != PIM_SEARCH_STOPPED);
+    if (limit->search > 0)
+        ck_assert_uint_lt(result.generations, TOO_LONG);
+    else
+        ck_assert_uint_eq(result.generations, GENERATIONS * m.segments.count);
+    if (limit->timing > 0)
+        ck_assert_uint_eq(timed, m.segments.count);
+    else
+        ck_assert_uint_ge(timed, 2 * m.segments.count); /* the rule of thumb and the best of the search */
+    ck_assert_msg(prove(&m, &net, &setup, 17, &report) == PIM_OK, "%s", m.error.text);
+    pim_arena_terminate(&m.arena);
+    net_terminate(&net);
+}
+END_TEST
+
 /* Too small however it is cut: the message says what is missing. */
 START_TEST(what_cannot_be_cut)
 {
@@ -415,6 +497,8 @@ Suite *segments_suite(void)
     tcase_add_loop_test(tests, odd_rows_of_weights, 0, 3);
     tcase_add_test(tests, costs_by_hand);
     tcase_add_test(tests, the_cut_is_the_best_of_all);
+    tcase_add_loop_test(tests, a_time_limit_ends_segments, 0,
+                        (int)(sizeof limit_cases / sizeof limit_cases[0]));
     tcase_add_test(tests, what_cannot_be_cut);
     suite_add_tcase(suite, tests);
     return suite;
