@@ -390,21 +390,22 @@ static enum pim_status compile_larger(struct made *made, const struct pim_error 
 static enum pim_status compile(struct made *made, struct pim_error *error)
 {
     struct pim_core_plan *plan = &made->plan;
+    struct pim_error why = {.status = PIM_OK}; /* no failure where it goes in segments */
     double begin = made->begin = pim_search_seconds();
-    enum pim_status status = partition(made, error);
+    enum pim_status status = partition(made, &why);
     bool larger = plan->partition.larger;
     plan->partition_seconds = seconds_since(&begin);
     if (status == PIM_OK) {
-        status = lay_out(made, error);
+        status = lay_out(made, &why);
         larger = status == PIM_BAD_INPUT && finds_no_room(made);
     }
     if (larger && plan->architecture.write_row_cycles > 0 && made->choices.baseline == PIM_BASELINE_NONE &&
-        !made->choices.plan) {
-        const struct pim_error why = *error;
+        !made->choices.plan)
         return compile_larger(made, &why, error);
-    }
-    if (status != PIM_OK)
+    if (status != PIM_OK) {
+        *error = why;
         return status;
+    }
     plan->layout_seconds = seconds_since(&begin);
     if (plan->searched && made->choices.profile && with_workers(made, profile, error) != PIM_OK)
         return error->status;
