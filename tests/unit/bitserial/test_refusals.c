@@ -109,7 +109,9 @@ START_TEST(refreshes_keep_up)
     ck_assert(pim_bitserial_check_refresh(&configuration.specification, &error) == PIM_OK);
     configuration.specification.parameter[PIM_DRAM_T_AA]++;
     ck_assert(pim_bitserial_check_refresh(&configuration.specification, &error) == PIM_BAD_INPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "a step takes up to 3641 cycles"));
+    ck_assert_ptr_nonnull(
+        strstr(error.text, "dram.trefi is 3900 cycles of 1000 ps: a step takes up to 3641 cycles"));
+    ck_assert_ptr_nonnull(strstr(error.text, "as dram.trefi_ns = 3901,"));
 }
 END_TEST
 

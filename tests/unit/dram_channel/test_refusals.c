@@ -23,6 +23,17 @@ static const struct {
     {"ddr4_2400r", {"dram.burst_cycles=0"}, "dram.burst_cycles is 0"},
     {"ddr4_2400r", {"dram.trefi=433"}, "dram.trefi"},
     {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.trefi_bank=40"}, "dram.trefi_bank"},
+    {"ddr4_2400r",
+     {"dram.clock_ps=10000", "dram.trefi_ns=3900"},
+     "refreshes are 390 cycles of 10000 ps apart, but closing the rows and refreshing takes up to 556: give "
+     "more "
+     "than that, as dram.trefi_ns = 5570, or dram.refresh = false"},
+    {"ddr4_2400r", {"dram.clock_ps=10000", "dram.trefi_ns=5569.999"}, "refreshes are 556 cycles of 10000 ps"},
+    {"ddr4_2400r", {"dram.clock_ps=10000", "dram.trefi_ns=5570"}, NULL},
+    {"ddr4_2400r",
+     {"dram.refresh_mode=per_bank", "dram.trefi_bank_ns=30"},
+     "as dram.trefi_bank_ns = 118.286"},
+    {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.trefi_bank_ns=118.286"}, NULL},
     {"ddr4_2400r", {"dram.refresh_mode=per_bank"}, NULL},
     {"ddr4_2400r", {"energy.idd5pb_ma=42.5"}, "energy.idd5pb_ma: 42.5 mA is below energy.idd3n_ma"},
     {"ddr4_2400r",
