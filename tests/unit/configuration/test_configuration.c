@@ -361,8 +361,10 @@ START_TEST(defaults_are_parsed_as_one_text)
     struct pim_configuration *configuration = make_configuration();
     struct pim_error error = {PIM_OK, ""};
     char *text = pim_configuration_write(configuration, true);
-    for (size_t i = 0; i < test_schema.count; i++)
-        configuration->values[i].origin = PIM_ORIGIN_NONE;
+    for (size_t i = 0; i < test_schema.count; i++) {
+        pim_value_release(&keys[i], &configuration->values[i]);
+        configuration->values[i] = (struct pim_value){.origin = PIM_ORIGIN_NONE};
+    }
     pim_configuration_take_plain_defaults(configuration);
     for (size_t i = 0; i < test_schema.count; i++) {
         const bool plain = pim_configuration_has_default(&keys[i]) && keys[i].type != PIM_KEY_INTEGER_LIST;
