@@ -54,6 +54,11 @@ static void take_bank(const struct pim_bank_rules *bank, struct pim_estimate_har
     nodes->bank = *bank;
 }
 
+static bool has_nodes(const struct pim_configuration *configuration)
+{
+    return pim_configuration_choice(configuration, "array.kind") == 0; /* "node|core|channel|tile" */
+}
+
 enum pim_status pim_machine_nodes_read(const struct pim_configuration *configuration,
                                        const struct pim_machine_network *network,
                                        struct pim_estimate_hardware *nodes, struct pim_error *error)
@@ -61,7 +66,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
     struct pim_pe_configuration pe;
     struct pim_acu_configuration acu;
     struct pim_bank_rules bank = {.interleaved = 0};
-    const bool has_banks = pim_configuration_choice(configuration, "array.kind") == 0;
+    const bool has_banks = has_nodes(configuration);
     const struct pim_transfer_sizes sizes = pim_cost_read_sizes(configuration);
     if (*pim_configuration_text(configuration, "dram.standard") != '\0')
         return pim_configuration_fail(
@@ -106,8 +111,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
 enum pim_status pim_machine_nodes_check(const struct pim_configuration *configuration,
                                         struct pim_error *error)
 {
-    if (configuration &&
-        pim_configuration_choice(configuration, "array.kind") != 0) /* "node|core|channel|tile" */
+    if (configuration && !has_nodes(configuration))
         return pim_configuration_fail(
             configuration, error, "array.kind",
             "this mapper needs hardware with DRAM-PIM nodes: array.kind = \"node\", "
