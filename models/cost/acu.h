@@ -10,8 +10,8 @@
  * Invariant: cycles >= passes * groups + depth, with equality when the rows fill the pipeline or there is one
  * pass.
  */
-#ifndef PIMSIM_MODELS_ACU_ACU_H
-#define PIMSIM_MODELS_ACU_ACU_H
+#ifndef PIMSIM_MODELS_COST_ACU_H
+#define PIMSIM_MODELS_COST_ACU_H
 
 #include "sim/status.h"
 #include "traces/instruction.h"

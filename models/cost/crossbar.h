@@ -15,8 +15,8 @@
  *
  * The arrays of a group work in step: an MVM takes these cycles whatever the number of arrays.
  */
-#ifndef PIMSIM_MODELS_CROSSBAR_CROSSBAR_H
-#define PIMSIM_MODELS_CROSSBAR_CROSSBAR_H
+#ifndef PIMSIM_MODELS_COST_CROSSBAR_H
+#define PIMSIM_MODELS_COST_CROSSBAR_H
 
 #include "sim/status.h"
 

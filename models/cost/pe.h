@@ -11,8 +11,8 @@
  *  1. cycles == compute_cycles + port_stall_cycles; port_stall_cycles == 0 when all ports are unlimited.
  *  2. macs == m * n * k: padding of a fold costs cycles, it is no work.
  */
-#ifndef PIMSIM_MODELS_PE_PE_H
-#define PIMSIM_MODELS_PE_PE_H
+#ifndef PIMSIM_MODELS_COST_PE_H
+#define PIMSIM_MODELS_COST_PE_H
 
 #include "sim/status.h"
 

@@ -2,8 +2,8 @@
  * Every test program defines pimsim_suites(); main() in test_main.c runs them (one when CK_RUN_SUITE names
  * it) and fails when no check ran, because a misspelt suite would otherwise pass.
  */
-#ifndef PIMSIM_TESTS_TEST_MAIN_H
-#define PIMSIM_TESTS_TEST_MAIN_H
+#ifndef PIMSIM_TESTS_UNIT_TEST_MAIN_H
+#define PIMSIM_TESTS_UNIT_TEST_MAIN_H
 
 #include <check.h>
 

@@ -3,8 +3,8 @@
  * depend on the load of the machine (CPU time of the process), the clock rate that was really had, and seeded
  * numbers.
  */
-#ifndef PIMSIM_TOOLS_BENCH_H
-#define PIMSIM_TOOLS_BENCH_H
+#ifndef PIMSIM_TOOLS_BENCH_BENCH_H
+#define PIMSIM_TOOLS_BENCH_BENCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

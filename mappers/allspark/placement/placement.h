@@ -14,8 +14,8 @@
  * Functions here work on plain structures and know nothing of plans and traces. docs/mappers/
  * allspark-placement.md explains them.
  */
-#ifndef PIMSIM_MAPPERS_ALLSPARK_PLACEMENT_H
-#define PIMSIM_MAPPERS_ALLSPARK_PLACEMENT_H
+#ifndef PIMSIM_MAPPERS_ALLSPARK_PLACEMENT_PLACEMENT_H
+#define PIMSIM_MAPPERS_ALLSPARK_PLACEMENT_PLACEMENT_H
 
 #include "mappers/network/transformer.h"
 #include "sim/status.h"

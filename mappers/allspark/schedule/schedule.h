@@ -26,8 +26,8 @@
  *
  * All costs are exact integers: the optimum is one, whatever the method.
  */
-#ifndef PIMSIM_MAPPERS_ALLSPARK_SCHEDULE_H
-#define PIMSIM_MAPPERS_ALLSPARK_SCHEDULE_H
+#ifndef PIMSIM_MAPPERS_ALLSPARK_SCHEDULE_SCHEDULE_H
+#define PIMSIM_MAPPERS_ALLSPARK_SCHEDULE_SCHEDULE_H
 
 #include "sim/status.h"
 

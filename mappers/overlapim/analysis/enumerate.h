@@ -1,6 +1,6 @@
 /* Going through steps and data spaces by the cells of the components. Private to mappers/overlapim. */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_ENUMERATE_H
-#define PIMSIM_MAPPERS_OVERLAPIM_ENUMERATE_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_ENUMERATE_H
+#define PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_ENUMERATE_H
 
 #include "mappers/overlapim/analysis/overlap.h"
 

@@ -1,6 +1,6 @@
 /* All figures of one layer of a case, behind the schedules of the layers before it. */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_EVALUATE_H
-#define PIMSIM_MAPPERS_OVERLAPIM_EVALUATE_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_EVALUATE_H
+#define PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_EVALUATE_H
 
 #include "mappers/overlapim/analysis/case/case.h"
 

@@ -8,8 +8,8 @@
  *
  * Every interval depends on some dimensions of the consumer only; that is what makes the analysis separable.
  */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_LINK_H
-#define PIMSIM_MAPPERS_OVERLAPIM_LINK_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_LINK_H
+#define PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_LINK_H
 
 #include "mappers/nest/nest.h"
 

@@ -15,8 +15,8 @@
  *                 step of all banks and begins with the latest of its inputs
  * All times are ticks from the start of the first layer.
  */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_OVERLAP_H
-#define PIMSIM_MAPPERS_OVERLAPIM_OVERLAP_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_OVERLAP_H
+#define PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_OVERLAP_H
 
 #include "mappers/overlapim/analysis/producer.h"
 

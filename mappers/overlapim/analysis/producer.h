@@ -7,8 +7,8 @@
  * looking at the elements; it is exact because no weight is negative. Reduction adds the same tail to all
  * elements.
  */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_PRODUCER_H
-#define PIMSIM_MAPPERS_OVERLAPIM_PRODUCER_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_PRODUCER_H
+#define PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_PRODUCER_H
 
 #include "mappers/overlapim/analysis/link.h"
 

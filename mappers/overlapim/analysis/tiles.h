@@ -3,8 +3,8 @@
  * terms. The latest tile of every combination of cells is found dimension by dimension: the table is reduced
  * along one output dimension after the other to the intervals that the cells of a component ask for.
  */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_TILES_H
-#define PIMSIM_MAPPERS_OVERLAPIM_TILES_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_TILES_H
+#define PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_TILES_H
 
 #include "mappers/overlapim/analysis/overlap.h"
 

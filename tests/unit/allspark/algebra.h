@@ -4,8 +4,8 @@
  * replaced by mixing functions that have nothing in common with each other, so that a value that went the
  * wrong way, was left out, or came twice, ends in another number.
  */
-#ifndef PIMSIM_TESTS_ALLSPARK_ALGEBRA_H
-#define PIMSIM_TESTS_ALLSPARK_ALGEBRA_H
+#ifndef PIMSIM_TESTS_UNIT_ALLSPARK_ALGEBRA_H
+#define PIMSIM_TESTS_UNIT_ALLSPARK_ALGEBRA_H
 
 #include <stdint.h>
 

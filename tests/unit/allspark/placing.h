@@ -1,6 +1,6 @@
 /* Placing the weights of a stage where docs/mappers/allspark.md says they are, for the data-flow tests. */
-#ifndef PIMSIM_TESTS_ALLSPARK_PLACING_H
-#define PIMSIM_TESTS_ALLSPARK_PLACING_H
+#ifndef PIMSIM_TESTS_UNIT_ALLSPARK_PLACING_H
+#define PIMSIM_TESTS_UNIT_ALLSPARK_PLACING_H
 
 #include "tests/unit/allspark/machine/machine.h"
 

@@ -1,7 +1,7 @@
 /* The network as its equations say, on the numbers of algebra.h. Knows nothing of
    nodes. */
-#ifndef PIMSIM_TESTS_ALLSPARK_REFERENCE_H
-#define PIMSIM_TESTS_ALLSPARK_REFERENCE_H
+#ifndef PIMSIM_TESTS_UNIT_ALLSPARK_REFERENCE_H
+#define PIMSIM_TESTS_UNIT_ALLSPARK_REFERENCE_H
 
 #include "mappers/allspark/allspark.h"
 

@@ -5,8 +5,8 @@
  * do not divide, windows that do not divide the map, and stages whose merge inputs are no multiple of their
  * channels.
  */
-#ifndef PIMSIM_TESTS_ALLSPARK_SCENARIO_H
-#define PIMSIM_TESTS_ALLSPARK_SCENARIO_H
+#ifndef PIMSIM_TESTS_UNIT_ALLSPARK_SCENARIO_H
+#define PIMSIM_TESTS_UNIT_ALLSPARK_SCENARIO_H
 
 #include "mappers/allspark/mapping.h"
 #include "tests/unit/test_main.h"

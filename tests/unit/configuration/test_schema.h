@@ -1,6 +1,6 @@
 /* A schema with every type of key, and helpers the suites share. */
-#ifndef PIMSIM_TESTS_CONFIGURATION_TEST_SCHEMA_H
-#define PIMSIM_TESTS_CONFIGURATION_TEST_SCHEMA_H
+#ifndef PIMSIM_TESTS_UNIT_CONFIGURATION_TEST_SCHEMA_H
+#define PIMSIM_TESTS_UNIT_CONFIGURATION_TEST_SCHEMA_H
 
 #include "sim/configuration/configuration.h"
 

@@ -3,8 +3,8 @@
  * looked at in every time point, packets as objects. Slow on purpose; the property tests hold the model
  * against it.
  */
-#ifndef PIMSIM_TESTS_CONFLICT_ORACLE_H
-#define PIMSIM_TESTS_CONFLICT_ORACLE_H
+#ifndef PIMSIM_TESTS_UNIT_CONFLICT_ORACLE_H
+#define PIMSIM_TESTS_UNIT_CONFLICT_ORACLE_H
 
 #include "models/conflict/conflict.h"
 

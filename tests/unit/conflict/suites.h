@@ -1,6 +1,6 @@
 /* The suites of the task-graph replay. */
-#ifndef PIMSIM_TESTS_CONFLICT_SUITES_H
-#define PIMSIM_TESTS_CONFLICT_SUITES_H
+#ifndef PIMSIM_TESTS_UNIT_CONFLICT_SUITES_H
+#define PIMSIM_TESTS_UNIT_CONFLICT_SUITES_H
 
 #include <check.h>
 

@@ -1,6 +1,6 @@
 /* What the tests of the replay share: golden graphs, rows of golden results, graphs from text. */
-#ifndef PIMSIM_TESTS_CONFLICT_SUPPORT_H
-#define PIMSIM_TESTS_CONFLICT_SUPPORT_H
+#ifndef PIMSIM_TESTS_UNIT_CONFLICT_SUPPORT_H
+#define PIMSIM_TESTS_UNIT_CONFLICT_SUPPORT_H
 
 #include "models/conflict/conflict.h"
 

@@ -2,8 +2,8 @@
  * The oracle of the order test: a plain binary heap of (time, phase, sequence), with removal by search. Slow
  * and simple.
  */
-#ifndef PIMSIM_TESTS_KERNEL_ORDER_REFERENCE_H
-#define PIMSIM_TESTS_KERNEL_ORDER_REFERENCE_H
+#ifndef PIMSIM_TESTS_UNIT_KERNEL_ORDER_REFERENCE_H
+#define PIMSIM_TESTS_UNIT_KERNEL_ORDER_REFERENCE_H
 
 #include "sim/kernel/kernel.h"
 

@@ -1,8 +1,8 @@
 /*
  * The suites of the event kernel and of clocks.
  */
-#ifndef PIMSIM_TESTS_KERNEL_TEST_KERNEL_H
-#define PIMSIM_TESTS_KERNEL_TEST_KERNEL_H
+#ifndef PIMSIM_TESTS_UNIT_KERNEL_TEST_KERNEL_H
+#define PIMSIM_TESTS_UNIT_KERNEL_TEST_KERNEL_H
 
 #include "sim/kernel/kernel.h"
 #include "tests/unit/test_main.h"

@@ -1,6 +1,6 @@
 /* Golden JSON of tests/data/learn: tensors, and how far a result is from them. */
-#ifndef PIMSIM_TESTS_LEARN_GOLDEN_H
-#define PIMSIM_TESTS_LEARN_GOLDEN_H
+#ifndef PIMSIM_TESTS_UNIT_LEARN_GOLDEN_H
+#define PIMSIM_TESTS_UNIT_LEARN_GOLDEN_H
 
 #include "mappers/learn/layers.h"
 #include "sim/output/json.h"

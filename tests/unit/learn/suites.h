@@ -1,5 +1,5 @@
-#ifndef PIMSIM_TESTS_LEARN_SUITES_H
-#define PIMSIM_TESTS_LEARN_SUITES_H
+#ifndef PIMSIM_TESTS_UNIT_LEARN_SUITES_H
+#define PIMSIM_TESTS_UNIT_LEARN_SUITES_H
 
 #include "mappers/learn/adam.h"
 #include "sim/output/json.h"

@@ -1,5 +1,5 @@
-#ifndef PIMSIM_TESTS_MAP_CONFLICT_SUITES_H
-#define PIMSIM_TESTS_MAP_CONFLICT_SUITES_H
+#ifndef PIMSIM_TESTS_UNIT_MAP_CONFLICT_SUITES_H
+#define PIMSIM_TESTS_UNIT_MAP_CONFLICT_SUITES_H
 
 #include "mappers/conflict/mapping.h"
 #include "tests/unit/test_main.h"

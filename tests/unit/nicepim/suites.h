@@ -1,5 +1,5 @@
-#ifndef PIMSIM_TESTS_NICEPIM_SUITES_H
-#define PIMSIM_TESTS_NICEPIM_SUITES_H
+#ifndef PIMSIM_TESTS_UNIT_NICEPIM_SUITES_H
+#define PIMSIM_TESTS_UNIT_NICEPIM_SUITES_H
 
 #include "sim/output/json.h"
 #include "tests/unit/test_main.h"

@@ -1,5 +1,5 @@
 /* Partitions, layouts, segments, regions and the choice among candidates against golden cases. */
-#include "mappers/nicepim/space/layout.h"
+#include "mappers/nicepim/map/place.h"
 #include "mappers/nicepim/space/partition.h"
 #include "mappers/nicepim/space/segments.h"
 #include "mappers/nicepim/space/select.h"
@@ -239,32 +239,88 @@ END_TEST
 
 /* --- layouts --- */
 
+/* The words of a port of `bytes` that are touched. */
+struct words {
+    uint64_t bytes, count;
+    bool *touched;
+};
+
+static void touch(void *context, const struct place_burst *burst)
+{
+    struct words *words = context;
+    for (uint64_t i = 0; i < burst->count; i++) {
+        const uint64_t first = burst->address + i * burst->stride;
+        ck_assert_uint_le(first + burst->bytes, words->count * words->bytes);
+        for (uint64_t w = first / words->bytes; w <= (first + burst->bytes - 1) / words->bytes; w++)
+            words->touched[w] = true;
+    }
+}
+
+/* Different words, runs of consecutive ones, and pages, as a case has them. */
+static void check_words(const struct words *words, const json_t *test)
+{
+    const uint64_t page = member(test, "page_bits") / 8 / words->bytes;
+    uint64_t accesses = 0, runs = 0, pages = 0, next_page = 0;
+    for (uint64_t w = 0; w < words->count; w++) {
+        if (!words->touched[w])
+            continue;
+        accesses++;
+        runs += w == 0 || !words->touched[w - 1];
+        pages += w / page >= next_page;
+        next_page = w / page + 1;
+    }
+    ck_assert_uint_eq(accesses, (uint64_t)nicepim_integer(test, "accesses"));
+    ck_assert_uint_eq(runs, (uint64_t)nicepim_integer(test, "runs"));
+    ck_assert_uint_eq(pages, (uint64_t)nicepim_integer(test, "pages"));
+}
+
+/* The bursts of the mapper's boxes, and those of `pimsim dram`'s tensors. */
+static void check_window(const json_t *test)
+{
+    const json_t *tensor = json_object_get(test, "tensor"), *window = json_object_get(test, "window");
+    const bool by_rows = strcmp(json_string_value(json_object_get(test, "layout")), "BHWC") == 0;
+    const uint32_t group = member(test, "group"), width = member(test, "data_bits") / 8;
+    const enum pim_layout_order order = by_rows ? PIM_LAYOUT_BHWC : PIM_LAYOUT_BCHW;
+    struct place place = {.layout = {order, group}, .width = width};
+    struct grid part[PLACE_DIMENSIONS];
+    for (size_t d = 0; d < PLACE_DIMENSIONS; d++) {
+        const uint32_t from = number(window, 2 * d);
+        place.box[d] = (struct pim_span){0, number(tensor, d)};
+        part[d] = (struct grid){from, number(window, 2 * d + 1) - from, 1};
+    }
+    struct words words = {.bytes = member(test, "port_bits") / 8};
+    words.count = place_bytes(&place) / words.bytes + 1;
+    words.touched = calloc(words.count, sizeof *words.touched);
+    ck_assert_ptr_nonnull(words.touched);
+    place_visit_bursts(&place, part, touch, &words);
+    check_words(&words, test);
+
+    const struct pim_layout layout = {
+        order, number(tensor, 0), number(tensor, 1), number(tensor, 2), number(tensor, 3), group, width, 0};
+    const struct pim_layout_window read = {{part[0].from, part[0].count},
+                                           {part[1].from, part[1].count},
+                                           {part[2].from, part[2].count},
+                                           {part[3].from, part[3].count}};
+    struct pim_layout_cursor cursor;
+    struct pim_layout_burst burst;
+    memset(words.touched, 0, words.count * sizeof *words.touched);
+    ck_assert_uint_eq(pim_layout_bytes(&layout), place_bytes(&place));
+    pim_layout_first(&cursor, &layout, &read);
+    while (pim_layout_next(&cursor, &burst))
+        touch(&words, &(struct place_burst){burst.address, burst.bytes, burst.stride, burst.count});
+    check_words(&words, test);
+    free(words.touched);
+}
+
 START_TEST(bursts_of_windows_are_golden)
 {
     json_t *root = nicepim_golden("dl.json");
     ck_assert_uint_eq(json_array_size(root), 220);
-    for (size_t i = 0; i < json_array_size(root); i++) {
-        const json_t *test = json_array_get(root, i), *tensor = json_object_get(test, "tensor"),
-                     *box = json_object_get(test, "window");
-        const struct pim_map_shape shape = {number(tensor, 0), number(tensor, 1), number(tensor, 2),
-                                            number(tensor, 3)};
-        const struct pim_map_layout layout = {
-            strcmp(json_string_value(json_object_get(test, "layout")), "BHWC") == 0 ? PIM_LAYOUT_BHWC
-                                                                                    : PIM_LAYOUT_BCHW,
-            member(test, "group")};
-        struct pim_span window[4];
-        for (size_t d = 0; d < 4; d++)
-            window[d] = (struct pim_span){number(box, 2 * d), number(box, 2 * d + 1)};
-        struct pim_bursts bursts =
-            pim_map_layout_bursts(&shape, &layout, window, member(test, "data_bits"),
-                                  member(test, "port_bits"), member(test, "page_bits"));
-        ck_assert_uint_eq(bursts.accesses, (uint64_t)nicepim_integer(test, "accesses"));
-        ck_assert_uint_eq(bursts.runs, (uint64_t)nicepim_integer(test, "runs"));
-        ck_assert_uint_eq(bursts.pages, (uint64_t)nicepim_integer(test, "pages"));
-    }
-    const struct pim_map_shape odd = {2, 5, 3, 3};
-    ck_assert_uint_eq(pim_map_layout_bytes(&odd, &(struct pim_map_layout){PIM_LAYOUT_BCHW, 4}, 16),
-                      2 * 8 * 9 * 2);
+    for (size_t i = 0; i < json_array_size(root); i++)
+        check_window(json_array_get(root, i));
+    const struct place odd = {
+        .box = {{0, 2}, {0, 5}, {0, 3}, {0, 3}}, .layout = {PIM_LAYOUT_BCHW, 4}, .width = 2};
+    ck_assert_uint_eq(place_bytes(&odd), 2 * 8 * 9 * 2);
     json_decref(root);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* Topologies and routings for tests, and what is true of them by a second, slower way. */
-#ifndef PIMSIM_TESTS_NOC_ROUTING_SUPPORT_H
-#define PIMSIM_TESTS_NOC_ROUTING_SUPPORT_H
+#ifndef PIMSIM_TESTS_UNIT_NOC_ROUTING_SUPPORT_H
+#define PIMSIM_TESTS_UNIT_NOC_ROUTING_SUPPORT_H
 
 #include "models/noc/dependency/dependency.h"
 #include "sim/random.h"

@@ -2,8 +2,8 @@
  * Random small pairs of layers for the overlap analysis, and an oracle that runs every iteration of both
  * nests, element by element, without strides, digits or tails.
  */
-#ifndef PIMSIM_TESTS_OVERLAP_RANDOM_CASE_H
-#define PIMSIM_TESTS_OVERLAP_RANDOM_CASE_H
+#ifndef PIMSIM_TESTS_UNIT_OVERLAP_RANDOM_CASE_H
+#define PIMSIM_TESTS_UNIT_OVERLAP_RANDOM_CASE_H
 
 #include "mappers/overlapim/analysis/case/case.h"
 #include "sim/random.h"

@@ -1,6 +1,6 @@
 /* Traces of plans, replayed: every layer's end against the plan's. */
-#ifndef PIMSIM_TESTS_OVERLAP_REPLAY_H
-#define PIMSIM_TESTS_OVERLAP_REPLAY_H
+#ifndef PIMSIM_TESTS_UNIT_OVERLAP_REPLAY_H
+#define PIMSIM_TESTS_UNIT_OVERLAP_REPLAY_H
 
 #include <stdint.h>
 

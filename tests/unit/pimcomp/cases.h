@@ -1,6 +1,6 @@
 /* Networks, accelerators and mappings for the tests of the PIMCOMP front-end. */
-#ifndef PIMSIM_TESTS_PIMCOMP_CASES_H
-#define PIMSIM_TESTS_PIMCOMP_CASES_H
+#ifndef PIMSIM_TESTS_UNIT_PIMCOMP_CASES_H
+#define PIMSIM_TESTS_UNIT_PIMCOMP_CASES_H
 
 #include "mappers/network/descriptor/descriptor.h"
 #include "mappers/pimcomp/layout/layout.h"

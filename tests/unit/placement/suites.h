@@ -1,6 +1,6 @@
 /* What the tests of the placement share. */
-#ifndef PIMSIM_TESTS_PLACEMENT_SUITES_H
-#define PIMSIM_TESTS_PLACEMENT_SUITES_H
+#ifndef PIMSIM_TESTS_UNIT_PLACEMENT_SUITES_H
+#define PIMSIM_TESTS_UNIT_PLACEMENT_SUITES_H
 
 #include "mappers/allspark/placement/placement.h"
 #include "mappers/network/descriptor/descriptor.h"

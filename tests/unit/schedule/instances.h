@@ -1,6 +1,6 @@
 /* Random scheduling problems, and their optimum by trying everything. */
-#ifndef PIMSIM_TESTS_SCHEDULE_INSTANCES_H
-#define PIMSIM_TESTS_SCHEDULE_INSTANCES_H
+#ifndef PIMSIM_TESTS_UNIT_SCHEDULE_INSTANCES_H
+#define PIMSIM_TESTS_UNIT_SCHEDULE_INSTANCES_H
 
 #include "mappers/allspark/schedule/schedule.h"
 #include "sim/random.h"

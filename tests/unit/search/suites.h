@@ -1,5 +1,5 @@
-#ifndef PIMSIM_TESTS_SEARCH_SUITES_H
-#define PIMSIM_TESTS_SEARCH_SUITES_H
+#ifndef PIMSIM_TESTS_UNIT_SEARCH_SUITES_H
+#define PIMSIM_TESTS_UNIT_SEARCH_SUITES_H
 
 #include "tests/unit/test_main.h"
 

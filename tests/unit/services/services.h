@@ -1,8 +1,8 @@
 /*
  * What the suites of the services share: a scratch folder of their own and whole files as text.
  */
-#ifndef PIMSIM_TESTS_SERVICES_H
-#define PIMSIM_TESTS_SERVICES_H
+#ifndef PIMSIM_TESTS_UNIT_SERVICES_SERVICES_H
+#define PIMSIM_TESTS_UNIT_SERVICES_SERVICES_H
 
 #include "tests/unit/test_main.h"
 

@@ -1,6 +1,6 @@
 /* Values of each key of the hardware schema, for tests that walk through it; and how they compare results. */
-#ifndef PIMSIM_TESTS_SYSTEM_KEY_VALUES_H
-#define PIMSIM_TESTS_SYSTEM_KEY_VALUES_H
+#ifndef PIMSIM_TESTS_UNIT_SYSTEM_KEY_VALUES_H
+#define PIMSIM_TESTS_UNIT_SYSTEM_KEY_VALUES_H
 
 #include "sim/configuration/configuration.h"
 

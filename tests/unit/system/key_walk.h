@@ -2,8 +2,8 @@
  * The walk through the hardware schema, with some values of each key: whether a key that is refused by name
  * does nothing in a file, and whether one that is taken changes results. How a value is tried is the test's.
  */
-#ifndef PIMSIM_TESTS_SYSTEM_KEY_WALK_H
-#define PIMSIM_TESTS_SYSTEM_KEY_WALK_H
+#ifndef PIMSIM_TESTS_UNIT_SYSTEM_KEY_WALK_H
+#define PIMSIM_TESTS_UNIT_SYSTEM_KEY_WALK_H
 
 #include "include/pimsim/pimsim.h"
 #include "tests/unit/system/key_values.h"

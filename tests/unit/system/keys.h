@@ -1,6 +1,6 @@
 /* The hardware and programs of the walk through the schema: what test_keys.c runs. */
-#ifndef PIMSIM_TESTS_SYSTEM_KEYS_H
-#define PIMSIM_TESTS_SYSTEM_KEYS_H
+#ifndef PIMSIM_TESTS_UNIT_SYSTEM_KEYS_H
+#define PIMSIM_TESTS_UNIT_SYSTEM_KEYS_H
 
 enum { KEY_SETS = 8 };
 

@@ -1,6 +1,6 @@
 /* A run of tiles from a text or a file, on the hardware of the paper with settings on top. */
-#ifndef PIMSIM_TESTS_TILE_SUPPORT_H
-#define PIMSIM_TESTS_TILE_SUPPORT_H
+#ifndef PIMSIM_TESTS_UNIT_TILE_SUPPORT_H
+#define PIMSIM_TESTS_UNIT_TILE_SUPPORT_H
 
 #include "models/system/report/tile_results.h"
 #include "models/system/system.h"

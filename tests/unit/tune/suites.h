@@ -1,5 +1,5 @@
-#ifndef PIMSIM_TESTS_TUNE_SUITES_H
-#define PIMSIM_TESTS_TUNE_SUITES_H
+#ifndef PIMSIM_TESTS_UNIT_TUNE_SUITES_H
+#define PIMSIM_TESTS_UNIT_TUNE_SUITES_H
 
 #include "tests/unit/test_main.h"
 #include "tools/tune/space.h"

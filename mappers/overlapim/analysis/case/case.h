@@ -2,8 +2,8 @@
  * Cases of the overlap analysis: two layers, or a chain, with everything that decides when they end. Read
  * from JSON (the format of the golden cases) or from a mapping, which is text; written as a mapping.
  */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_CASE_H
-#define PIMSIM_MAPPERS_OVERLAPIM_CASE_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_CASE_CASE_H
+#define PIMSIM_MAPPERS_OVERLAPIM_ANALYSIS_CASE_CASE_H
 
 #include "mappers/overlapim/analysis/overlap.h"
 
