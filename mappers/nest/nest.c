@@ -78,7 +78,7 @@ static uint64_t reduction_steps(const struct pim_nest *nest, const struct pim_st
 {
     uint64_t most = 0, before = 0, rest = size - 1;
     for (uint32_t i = 0; i < nest->loops; i++) {
-        const struct pim_loop *loop = &nest->loop[i];
+        const struct pim_nest_loop *loop = &nest->loop[i];
         if (loop->dimension != dimension)
             continue;
         uint64_t digit = rest / strides->tile[i];
@@ -103,7 +103,7 @@ static enum pim_status derive_tiles(const struct pim_workload *workload, const s
     for (unsigned d = 0; d < PIM_DIMENSIONS; d++)
         covered[d] = strides->extent[d] = 1;
     for (uint32_t i = nest->loops; i-- > 0;) {
-        const struct pim_loop *loop = &nest->loop[i];
+        const struct pim_nest_loop *loop = &nest->loop[i];
         unsigned d = loop->dimension;
         if (d >= PIM_DIMENSIONS || loop->count == 0 || loop->count > PIM_NEST_EXTENT)
             return pim_fail(error, PIM_BAD_INPUT,
@@ -158,13 +158,13 @@ enum pim_status pim_nest_derive(const struct pim_workload *workload, const struc
 
 bool pim_nest_data_space(const struct pim_workload *workload, const struct pim_nest *nest,
                          const struct pim_strides *strides, uint64_t bank, uint64_t step,
-                         struct pim_range box[PIM_DIMENSIONS])
+                         struct pim_interval box[PIM_DIMENSIONS])
 {
     bool exists = true;
     for (unsigned d = 0; d < PIM_DIMENSIONS; d++)
         box[d].first = 0;
     for (uint32_t i = 0; i < nest->cut; i++) {
-        const struct pim_loop *loop = &nest->loop[i];
+        const struct pim_nest_loop *loop = &nest->loop[i];
         uint64_t index =
             loop->spatial ? bank / strides->space[i] % loop->count : step / strides->time[i] % loop->count;
         box[loop->dimension].first += (int64_t)(index * strides->tile[i]);

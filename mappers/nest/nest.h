@@ -39,7 +39,7 @@ struct pim_workload {
     uint32_t groups;                             /* divides size[K]; C counts the channels of one group */
 };
 
-struct pim_loop {
+struct pim_nest_loop {
     uint8_t dimension; /* enum pim_dimension */
     bool spatial;
     uint8_t level; /* of a machine, for the reader; the analysis looks at `cut` alone */
@@ -48,7 +48,7 @@ struct pim_loop {
 
 struct pim_nest {
     uint32_t loops, cut;
-    struct pim_loop loop[PIM_NEST_LOOPS];
+    struct pim_nest_loop loop[PIM_NEST_LOOPS];
 };
 
 /* What follows from a nest and its layer. */
@@ -80,11 +80,11 @@ enum pim_status pim_nest_derive(const struct pim_workload *workload, const struc
                                 struct pim_strides *strides, struct pim_error *error);
 
 /* An interval of elements, both ends included; empty when last < first. */
-struct pim_range {
+struct pim_interval {
     int64_t first, last;
 };
 
-static inline bool pim_range_empty(struct pim_range range)
+static inline bool pim_range_empty(struct pim_interval range)
 {
     return range.last < range.first;
 }
@@ -92,7 +92,7 @@ static inline bool pim_range_empty(struct pim_range range)
 /* The elements of every dimension that bank `bank` works on in step `step`; false when there are none. */
 bool pim_nest_data_space(const struct pim_workload *workload, const struct pim_nest *nest,
                          const struct pim_strides *strides, uint64_t bank, uint64_t step,
-                         struct pim_range box[PIM_DIMENSIONS]);
+                         struct pim_interval box[PIM_DIMENSIONS]);
 
 /* Elements that a tile of the given extents occupies: of the weights, of the output, and of the input hull of
  * its windows (padding counts; UINT64_MAX when it does not fit). Extents are at most the sizes. */

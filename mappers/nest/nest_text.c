@@ -8,7 +8,7 @@ void pim_nest_write(const struct pim_nest *nest, unsigned indent, FILE *file)
 {
     unsigned level = 0;
     for (uint32_t i = 0; i < nest->loops; i++) {
-        const struct pim_loop *loop = &nest->loop[i];
+        const struct pim_nest_loop *loop = &nest->loop[i];
         if (i == nest->cut)
             fprintf(file, "%*scut\n", (int)indent, "");
         if (loop->level != level)
@@ -72,10 +72,10 @@ enum pim_status pim_nest_take_line(struct pim_nest_reader *reader, struct pim_ne
                         line);
     if (nest->loops == PIM_NEST_LOOPS)
         return pim_fail(error, PIM_BAD_INPUT, "a nest has at most %d loops", PIM_NEST_LOOPS);
-    nest->loop[nest->loops++] = (struct pim_loop){.dimension = (uint8_t)dimension,
-                                                  .spatial = spatial != NULL,
-                                                  .level = reader->level,
-                                                  .count = (uint32_t)count};
+    nest->loop[nest->loops++] = (struct pim_nest_loop){.dimension = (uint8_t)dimension,
+                                                       .spatial = spatial != NULL,
+                                                       .level = reader->level,
+                                                       .count = (uint32_t)count};
     return PIM_OK;
 }
 

@@ -269,10 +269,10 @@ static void add_loops(const struct draw *draw, unsigned slot, struct pim_nest *n
     for (unsigned i = 0; i < PIM_DIMENSIONS; i++) {
         uint32_t count = draw->factor[slot][used[i]];
         if (count > 1)
-            nest->loop[nest->loops++] = (struct pim_loop){.dimension = used[i],
-                                                          .spatial = slots[slot].spatial,
-                                                          .level = slots[slot].level,
-                                                          .count = count};
+            nest->loop[nest->loops++] = (struct pim_nest_loop){.dimension = used[i],
+                                                               .spatial = slots[slot].spatial,
+                                                               .level = slots[slot].level,
+                                                               .count = count};
     }
 }
 

@@ -29,7 +29,7 @@
     X(PIM_SLOT_COLUMNS, "columns", true, 3)                                                                  \
     X(PIM_SLOT_INSIDE, "inside", false, 3)
 
-enum pim_slot {
+enum pim_nest_slot {
 #define X(name, text, spatial, level) name,
     PIM_SLOT_MAP(X)
 #undef X

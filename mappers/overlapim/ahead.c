@@ -65,7 +65,7 @@ static enum pim_status stand_in(struct pim_overlap_layer *layers, uint32_t index
         unsigned d = i < 2 ? rows[i] : inside[i - 2];
         if (layer->workload.size[d] > 1)
             layer->nest.loop[layer->nest.loops++] =
-                (struct pim_loop){.dimension = (uint8_t)d, .count = layer->workload.size[d]};
+                (struct pim_nest_loop){.dimension = (uint8_t)d, .count = layer->workload.size[d]};
         layer->nest.cut = i < 2 ? layer->nest.loops : layer->nest.cut;
     }
     uint64_t steps = (uint64_t)size[PIM_N] * size[PIM_P];

@@ -134,7 +134,7 @@ static enum pim_status run_layer(const struct pim_overlap_layer *layers, uint32_
                                  struct pim_error *error)
 {
     struct pim_overlap overlap;
-    struct pim_chain_layer *layer = &chain->layer[index];
+    struct pim_overlap_chain_layer *layer = &chain->layer[index];
     uint64_t transfer = 0;
     enum pim_status status = pim_overlap_initialize(&overlap, layers, index, schedules, error);
     if (status == PIM_OK)

@@ -7,7 +7,7 @@
 
 #include "mappers/overlapim/search_inputs.h"
 
-struct pim_chain_layer {
+struct pim_overlap_chain_layer {
     uint64_t start; /* the first of its inputs is ready, or its channels are free */
     uint64_t end;
     uint64_t left;  /* its last outputs have been sent to all that read them */
@@ -15,9 +15,9 @@ struct pim_chain_layer {
 };
 
 struct pim_chain {
-    uint64_t sequential;           /* layer after layer, each behind its transfer */
-    uint64_t end;                  /* overlapped */
-    struct pim_chain_layer *layer; /* owned */
+    uint64_t sequential;                   /* layer after layer, each behind its transfer */
+    uint64_t end;                          /* overlapped */
+    struct pim_overlap_chain_layer *layer; /* owned */
 };
 
 /* Layers that have channels of their own at the same time; those behind take them over in turn. */

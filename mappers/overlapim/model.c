@@ -13,7 +13,7 @@ static uint64_t changes(const struct pim_nest *nest, unsigned dimensions)
     uint64_t steps = 1;
     bool seen = false;
     for (uint32_t i = nest->cut; i-- > 0;) {
-        const struct pim_loop *loop = &nest->loop[i];
+        const struct pim_nest_loop *loop = &nest->loop[i];
         if (loop->spatial || loop->count == 1)
             continue;
         seen = seen || (dimensions >> loop->dimension & 1);
@@ -36,7 +36,7 @@ static void column_level(const struct pim_nest *nest, uint64_t temporal[PIM_DIME
     for (unsigned d = 0; d < PIM_DIMENSIONS; d++)
         temporal[d] = 1;
     for (uint32_t i = nest->cut; i < nest->loops; i++) {
-        const struct pim_loop *loop = &nest->loop[i];
+        const struct pim_nest_loop *loop = &nest->loop[i];
         if (!loop->spatial) {
             temporal[loop->dimension] *= loop->count;
             use->products *= loop->count;
@@ -63,7 +63,7 @@ void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest 
                                    .open = 1};
     column_level(nest, temporal, use);
     for (uint32_t i = 0; i < nest->cut; i++) {
-        const struct pim_loop *loop = &nest->loop[i];
+        const struct pim_nest_loop *loop = &nest->loop[i];
         if (loop->spatial) {
             use->banks *= loop->count;
             use->shared *= reduced(loop->dimension) ? loop->count : 1;

@@ -29,7 +29,7 @@ static struct pim_core_server *next_link(struct pim_cores *cores, uint32_t at, u
 }
 
 /* The packet asks for the port out of its chip, or for the link to the next chip on its way. */
-static void ask(struct pim_cores *cores, struct pim_core_packet *packet, enum pim_request_kind kind)
+static void ask(struct pim_cores *cores, struct pim_core_packet *packet, enum pim_core_request_kind kind)
 {
     const struct pim_cores_configuration *configuration = &cores->configuration;
     struct pim_core *core = pim_core_at(cores, packet->message->source);

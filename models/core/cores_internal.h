@@ -190,7 +190,7 @@ struct pim_core {
     struct pim_core_slot *nn_send; /* a send that waits for its receive */
 };
 
-enum pim_request_kind { PIM_REQUEST_READ, PIM_REQUEST_WRITE, PIM_REQUEST_MOVE };
+enum pim_core_request_kind { PIM_REQUEST_READ, PIM_REQUEST_WRITE, PIM_REQUEST_MOVE };
 
 /* A request at a server: to be told of its end through `slot` (memory) or `packet` (messages). */
 struct pim_core_request {

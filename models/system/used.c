@@ -137,7 +137,7 @@ enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configur
         if (purpose == PIM_TO_MEASURE && !is_measured(kind, path))
             return pim_fail(error, PIM_BAD_INPUT,
                             "%.200s: areas do not depend on it: it would change nothing", path);
-        const struct pim_need *need = pim_need_unmet(configuration, kind, purpose, path);
+        const struct pim_hardware_need *need = pim_need_unmet(configuration, kind, purpose, path);
         pim_need_describe(need, configuration, needs);
         return pim_fail(error, PIM_BAD_INPUT, "%.200s: %s: it would change nothing", path, needs);
     }

@@ -29,7 +29,7 @@ static void check_sample(const struct pim_mapping_space *space, const struct pim
     require(strides.steps * strides.banks <= space->data_spaces, "too many data spaces", &error);
     uint64_t groups = 1, lanes = 1;
     for (uint32_t i = nest->cut; i < nest->loops; i++) {
-        const struct pim_loop *loop = &nest->loop[i];
+        const struct pim_nest_loop *loop = &nest->loop[i];
         int reduced = loop->dimension == PIM_C || loop->dimension == PIM_R || loop->dimension == PIM_S;
         if (loop->spatial)
             *(reduced ? &lanes : &groups) *= loop->count;

@@ -23,7 +23,7 @@ static void fail(const struct pim_error *error)
 static void add_loop(struct pim_nest *nest, unsigned dimension, uint32_t count, bool spatial)
 {
     nest->loop[nest->loops++] =
-        (struct pim_loop){.dimension = (uint8_t)dimension, .spatial = spatial, .count = count};
+        (struct pim_nest_loop){.dimension = (uint8_t)dimension, .spatial = spatial, .count = count};
 }
 
 /* side x side positions in `channels` / banks steps each of `banks` banks: side^2 x channels data spaces. */

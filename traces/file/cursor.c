@@ -22,7 +22,7 @@ struct block {
 struct cursor {
     struct pim_trace_cursor hot; /* first: a pim_trace_cursor is the start of a cursor */
     const struct pim_trace *trace;
-    const struct pim_unit *unit;
+    const struct pim_trace_unit *unit;
     struct pim_instruction *chunk;
     uint16_t *special; /* for each instruction of the chunk: the next one, itself included, that ends a run;
                           or `count` */

@@ -225,7 +225,8 @@ static enum pim_status skip_section(const struct opening *opening, const struct 
     return PIM_OK;
 }
 
-static enum pim_status check_unit(const struct pim_unit *unit, uint32_t reserved, struct pim_error *error)
+static enum pim_status check_unit(const struct pim_trace_unit *unit, uint32_t reserved,
+                                  struct pim_error *error)
 {
     bool empty = unit->instructions == 0;
     if (reserved != 0 || (unit->chunks == 0) != empty || (unit->bytes == 0) != empty ||
@@ -252,12 +253,12 @@ static enum pim_status decode_units(struct pim_trace *trace, const struct sectio
     uint64_t offset = programs->offset, end = programs->offset + programs->bytes;
     for (uint32_t i = 0; i < units; i++) {
         const uint8_t *entry = data + (size_t)i * PIM_UNIT_SIZE;
-        struct pim_unit *unit = &trace->unit[i];
-        *unit = (struct pim_unit){.offset = offset,
-                                  .bytes = pim_get_u64(entry + PIM_UNIT_BYTES),
-                                  .instructions = pim_get_u64(entry + PIM_UNIT_INSTRUCTIONS),
-                                  .hash = pim_get_u64(entry + PIM_UNIT_HASH),
-                                  .chunks = pim_get_u32(entry + PIM_UNIT_CHUNKS)};
+        struct pim_trace_unit *unit = &trace->unit[i];
+        *unit = (struct pim_trace_unit){.offset = offset,
+                                        .bytes = pim_get_u64(entry + PIM_UNIT_BYTES),
+                                        .instructions = pim_get_u64(entry + PIM_UNIT_INSTRUCTIONS),
+                                        .hash = pim_get_u64(entry + PIM_UNIT_HASH),
+                                        .chunks = pim_get_u32(entry + PIM_UNIT_CHUNKS)};
         if (unit->bytes > end - offset)
             return pim_fail(error, PIM_BAD_INPUT,
                             "unit %" PRIu32 ": %" PRIu64 " bytes of chunks, %" PRIu64 " are left", i,

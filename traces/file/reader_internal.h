@@ -26,7 +26,7 @@ struct pim_scratch_pool {
     _Atomic(struct pim_scratch *) place[PIM_SCRATCHES];
 };
 
-struct pim_unit {
+struct pim_trace_unit {
     uint64_t offset, bytes; /* its chunks in the file */
     uint64_t instructions;
     uint64_t hash; /* XXH64 over its instructions */
@@ -45,7 +45,7 @@ struct pim_trace {
     struct pim_behaviour_table *table;
     uint32_t tables;
     struct pim_array_groups groups;
-    struct pim_unit *unit;
+    struct pim_trace_unit *unit;
     struct pim_scratch_pool *pool;
     char *description_storage, *phase_storage;
     struct pim_trace_behaviour *table_storage;

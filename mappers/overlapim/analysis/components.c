@@ -46,9 +46,9 @@ static void find_components(struct pim_overlap *overlap)
         root[d] = d;
     for (uint32_t j = 0; j < layer->links; j++) {
         for (unsigned need = 0; need < PIM_NEEDS; need++) {
-            if (!pim_link_has(&layer->link[j], (enum pim_need)need))
+            if (!pim_link_has(&layer->link[j], (enum pim_need_axis)need))
                 continue;
-            unsigned mask = pim_link_depends(&layer->link[j], &layer->workload, (enum pim_need)need);
+            unsigned mask = pim_link_depends(&layer->link[j], &layer->workload, (enum pim_need_axis)need);
             join(root, mask);
             read |= mask;
         }
@@ -71,7 +71,7 @@ static bool is_regular(const struct pim_overlap_layer *layer)
 {
     uint64_t least[PIM_DIMENSIONS] = {0};
     for (uint32_t i = 0; i < layer->nest.cut; i++) {
-        const struct pim_loop *loop = &layer->nest.loop[i];
+        const struct pim_nest_loop *loop = &layer->nest.loop[i];
         if (!loop->spatial)
             least[loop->dimension] += (loop->count - 1) * layer->strides.tile[i];
     }
@@ -99,11 +99,12 @@ static bool advance(struct odometer *odometer, const struct pim_nest *nest)
 
 /* The box, step and bank at an odometer; false when the cell does not exist. */
 static bool locate(const struct pim_overlap_layer *layer, const struct odometer *odometer,
-                   unsigned dimensions, struct pim_range box[PIM_DIMENSIONS], uint64_t *step, uint64_t *bank)
+                   unsigned dimensions, struct pim_interval box[PIM_DIMENSIONS], uint64_t *step,
+                   uint64_t *bank)
 {
     *step = *bank = 0;
     for (unsigned d = 0; d < PIM_DIMENSIONS; d++)
-        box[d] = (struct pim_range){0, 0};
+        box[d] = (struct pim_interval){0, 0};
     for (uint32_t i = 0; i < odometer->loops; i++) {
         uint32_t loop = odometer->loop[i];
         uint64_t index = odometer->index[i];
@@ -144,7 +145,7 @@ enum pim_status pim_component_make(const struct pim_overlap_layer *layer, struct
     }
     uint64_t cell = 0;
     do {
-        struct pim_range box[PIM_DIMENSIONS];
+        struct pim_interval box[PIM_DIMENSIONS];
         uint64_t step, bank;
         if (!locate(layer, &odometer, component->dimensions, box, &step, &bank))
             continue;
@@ -162,17 +163,17 @@ struct filling {
     const struct pim_overlap *overlap;
     struct pim_component *component;
     const struct pim_producer *producers; /* by link */
-    struct pim_tiles *tiles;              /* by link; entries of links with a table of tiles are in use */
+    struct pim_component_tiles *tiles;    /* by link; entries of links with a table of tiles are in use */
 };
 
 static bool needed_here(const struct pim_link *link, const struct pim_workload *consumer, unsigned need,
                         unsigned dimensions)
 {
-    return pim_link_has(link, (enum pim_need)need) &&
-           (pim_link_depends(link, consumer, (enum pim_need)need) & dimensions) != 0;
+    return pim_link_has(link, (enum pim_need_axis)need) &&
+           (pim_link_depends(link, consumer, (enum pim_need_axis)need) & dimensions) != 0;
 }
 
-static void fill_cell(void *context, uint64_t cell, const struct pim_range box[PIM_DIMENSIONS])
+static void fill_cell(void *context, uint64_t cell, const struct pim_interval box[PIM_DIMENSIONS])
 {
     struct filling *filling = context;
     const struct pim_overlap_layer *layer = filling->overlap->consumer;
@@ -182,21 +183,22 @@ static void fill_cell(void *context, uint64_t cell, const struct pim_range box[P
         for (unsigned need = 0; need < PIM_NEEDS && term >= 0; need++) {
             if (!needed_here(link, &layer->workload, need, filling->component->dimensions))
                 continue;
-            struct pim_range range = pim_link_range(link, filling->producers[j].workload, &layer->workload,
-                                                    box, (enum pim_need)need);
+            struct pim_interval range = pim_link_range(link, filling->producers[j].workload, &layer->workload,
+                                                       box, (enum pim_need_axis)need);
             if (pim_range_empty(range))
                 term = -1;
             else if (filling->tiles[j].active)
-                pim_tiles_put(&filling->tiles[j], (enum pim_need)need, cell, range);
+                pim_tiles_put(&filling->tiles[j], (enum pim_need_axis)need, cell, range);
             else
-                term += (int64_t)pim_producer_last(&filling->producers[j], link, (enum pim_need)need, range);
+                term +=
+                    (int64_t)pim_producer_last(&filling->producers[j], link, (enum pim_need_axis)need, range);
         }
         filling->component->term[j][cell] = term;
     }
 }
 
 static enum pim_status make_component(const struct pim_overlap *overlap, struct pim_component *component,
-                                      const struct pim_producer *producers, struct pim_tiles *tiles,
+                                      const struct pim_producer *producers, struct pim_component_tiles *tiles,
                                       struct pim_error *error)
 {
     const struct pim_overlap_layer *layer = overlap->consumer;
@@ -214,8 +216,8 @@ static enum pim_status make_component(const struct pim_overlap *overlap, struct 
                             component->cells);
         for (unsigned need = 0; tiles[j].active && need < PIM_NEEDS; need++) {
             if (needed_here(&layer->link[j], &layer->workload, need, component->dimensions) &&
-                pim_tiles_open(&tiles[j], (enum pim_need)need, (unsigned)(component - overlap->component),
-                               component->cells, error) != PIM_OK)
+                pim_tiles_open(&tiles[j], (enum pim_need_axis)need,
+                               (unsigned)(component - overlap->component), component->cells, error) != PIM_OK)
                 return error->status;
         }
     }
@@ -225,7 +227,7 @@ static enum pim_status make_component(const struct pim_overlap *overlap, struct 
 
 static enum pim_status make_sources(struct pim_overlap *overlap, const struct pim_overlap_layer *layers,
                                     const struct pim_schedule *schedules, struct pim_producer *producers,
-                                    struct pim_tiles *tiles, struct pim_error *error)
+                                    struct pim_component_tiles *tiles, struct pim_error *error)
 {
     const struct pim_overlap_layer *layer = overlap->consumer;
     for (uint32_t j = 0; j < layer->links; j++) {
@@ -241,7 +243,7 @@ static enum pim_status make_sources(struct pim_overlap *overlap, const struct pi
         if (schedule->end > overlap->inputs_end)
             overlap->inputs_end = schedule->end;
         for (unsigned need = 0; need < PIM_NEEDS; need++) { /* the same for all data spaces */
-            enum pim_need which = (enum pim_need)need;
+            enum pim_need_axis which = (enum pim_need_axis)need;
             if (pim_link_has(&layer->link[j], which) &&
                 pim_link_depends(&layer->link[j], &layer->workload, which) == 0)
                 overlap->source[j].tail += pim_producer_last(
@@ -276,7 +278,7 @@ enum pim_status pim_overlap_initialize(struct pim_overlap *overlap, const struct
     find_components(overlap);
     overlap->source = calloc(layer->links + 1, sizeof *overlap->source);
     struct pim_producer *producers = calloc(layer->links + 1, sizeof *producers);
-    struct pim_tiles *tiles = calloc(layer->links + 1, sizeof *tiles);
+    struct pim_component_tiles *tiles = calloc(layer->links + 1, sizeof *tiles);
     enum pim_status status =
         overlap->source && producers && tiles
             ? make_sources(overlap, layers, schedules, producers, tiles, error)

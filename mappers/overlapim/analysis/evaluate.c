@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pim_evaluation_terminate(struct pim_evaluation *evaluation)
+void pim_evaluation_terminate(struct pim_overlap_evaluation *evaluation)
 {
     free(evaluation->list);
     free(evaluation->sorted);
@@ -58,7 +58,7 @@ static enum pim_status compare(const struct pim_case *kase, uint32_t index,
 
 /* The end of every data space in the layer's own schedule. */
 static void fill_ends(const struct pim_overlap *overlap, bool transformed,
-                      const struct pim_evaluation *evaluation)
+                      const struct pim_overlap_evaluation *evaluation)
 {
     uint64_t count = evaluation->data_spaces, banks = overlap->consumer->strides.banks;
     uint64_t now = 0;
@@ -89,7 +89,7 @@ static void fill_ends(const struct pim_overlap *overlap, bool transformed,
 }
 
 static enum pim_status fill_lists(struct pim_overlap *overlap, bool transformed,
-                                  struct pim_evaluation *evaluation, struct pim_error *error)
+                                  struct pim_overlap_evaluation *evaluation, struct pim_error *error)
 {
     uint64_t steps = overlap->consumer->strides.steps, count = overlap->data_spaces;
     if (pim_overlap_list(overlap, &evaluation->list, error) != PIM_OK)
@@ -120,7 +120,7 @@ static enum pim_status fill_lists(struct pim_overlap *overlap, bool transformed,
     return status;
 }
 
-static enum pim_status per_bank(struct pim_overlap *overlap, struct pim_evaluation *evaluation,
+static enum pim_status per_bank(struct pim_overlap *overlap, struct pim_overlap_evaluation *evaluation,
                                 struct pim_error *error)
 {
     const struct pim_strides *strides = &overlap->consumer->strides;
@@ -141,7 +141,7 @@ static enum pim_status per_bank(struct pim_overlap *overlap, struct pim_evaluati
 
 static enum pim_status figures(struct pim_overlap *overlap, const struct pim_overlap_layer *layer,
                                const struct pim_evaluate_options *options, struct pim_schedule *schedule,
-                               struct pim_evaluation *evaluation, struct pim_error *error)
+                               struct pim_overlap_evaluation *evaluation, struct pim_error *error)
 {
     uint64_t lockstep = 0, transformed = 0;
     evaluation->data_spaces = overlap->data_spaces;
@@ -162,8 +162,8 @@ static enum pim_status figures(struct pim_overlap *overlap, const struct pim_ove
 }
 
 enum pim_status pim_evaluate(const struct pim_case *kase, uint32_t index, struct pim_schedule *schedules,
-                             const struct pim_evaluate_options *options, struct pim_evaluation *evaluation,
-                             struct pim_error *error)
+                             const struct pim_evaluate_options *options,
+                             struct pim_overlap_evaluation *evaluation, struct pim_error *error)
 {
     const struct pim_overlap_layer *layer = &kase->layer[index];
     struct pim_overlap overlap;

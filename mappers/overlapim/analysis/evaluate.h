@@ -4,7 +4,7 @@
 
 #include "mappers/overlapim/analysis/case/case.h"
 
-struct pim_evaluation {
+struct pim_overlap_evaluation {
     uint64_t sequential;                      /* of a pair: producer, transfer, consumer */
     uint64_t lockstep, per_bank, transformed; /* end of the layer and of its producers */
     uint64_t data_spaces;
@@ -15,7 +15,7 @@ struct pim_evaluation {
     uint64_t *step_ready, *step_end;
     struct pim_schedule schedule; /* borrowed: a copy of the entry of `schedules` */
 };
-void pim_evaluation_terminate(struct pim_evaluation *evaluation);
+void pim_evaluation_terminate(struct pim_overlap_evaluation *evaluation);
 
 struct pim_evaluate_options {
     bool lists, exhaustive;
@@ -27,8 +27,8 @@ struct pim_evaluate_options {
  * `exhaustive` every ready time is found by comparison as well; PIM_INTERNAL if one differs.
  */
 enum pim_status pim_evaluate(const struct pim_case *kase, uint32_t index, struct pim_schedule *schedules,
-                             const struct pim_evaluate_options *options, struct pim_evaluation *evaluation,
-                             struct pim_error *error);
+                             const struct pim_evaluate_options *options,
+                             struct pim_overlap_evaluation *evaluation, struct pim_error *error);
 
 /* All layers one after the other, each behind its longest transfer. */
 uint64_t pim_evaluation_sequential(const struct pim_case *kase);

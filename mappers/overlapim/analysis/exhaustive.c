@@ -10,11 +10,11 @@
 
 /* A producer's output box and when it ends. */
 struct made {
-    struct pim_range range[4];
+    struct pim_interval range[4];
     uint64_t end;
 };
 
-static bool meets(struct pim_range a, struct pim_range b)
+static bool meets(struct pim_interval a, struct pim_interval b)
 {
     return a.first <= b.last && b.first <= a.last;
 }
@@ -34,13 +34,13 @@ static enum pim_status list_made(const struct pim_overlap_layer *layer, const st
         bool any = false;
         uint64_t first = *count;
         for (uint64_t bank = 0; bank < banks; bank++) {
-            struct pim_range box[PIM_DIMENSIONS];
+            struct pim_interval box[PIM_DIMENSIONS];
             if (!pim_nest_data_space(&layer->workload, &layer->nest, &layer->strides, bank, step, box))
                 continue;
             struct made *made = &(*result)[(*count)++];
             struct pim_ready space = {.step = step, .bank = bank};
             for (unsigned need = 0; need < 4; need++)
-                made->range[need] = box[pim_need_dimension((enum pim_need)need)];
+                made->range[need] = box[pim_need_dimension((enum pim_need_axis)need)];
             made->end = schedule->tile_end ? schedule->tile_end[pim_overlap_output_tile(layer, shape, &space)]
                         : schedule->step_end ? schedule->step_end[step]
                                              : 0;
@@ -55,15 +55,15 @@ static enum pim_status list_made(const struct pim_overlap_layer *layer, const st
 
 /* The needs of a data space as boxes of the producer's output; returns how many. */
 static unsigned needs_of(const struct pim_overlap_layer *layers, const struct pim_overlap_layer *layer,
-                         const struct pim_link *link, const struct pim_range box[PIM_DIMENSIONS],
-                         struct pim_range needs[PIM_FLAT_BOXES][4])
+                         const struct pim_link *link, const struct pim_interval box[PIM_DIMENSIONS],
+                         struct pim_interval needs[PIM_FLAT_BOXES][4])
 {
     const struct pim_overlap_layer *from = &layers[link->producer];
-    struct pim_range range[PIM_NEEDS];
+    struct pim_interval range[PIM_NEEDS];
     for (unsigned need = 0; need < PIM_NEEDS; need++) {
-        if (!pim_link_has(link, (enum pim_need)need))
+        if (!pim_link_has(link, (enum pim_need_axis)need))
             continue;
-        range[need] = pim_link_range(link, &from->workload, &layer->workload, box, (enum pim_need)need);
+        range[need] = pim_link_range(link, &from->workload, &layer->workload, box, (enum pim_need_axis)need);
         if (pim_range_empty(range[need]))
             return 0;
     }
@@ -107,7 +107,7 @@ enum pim_status pim_overlap_exhaustive(const struct pim_overlap_layer *layers, u
                             layer->name, count, made_count, PIM_OVERLAP_COMPARISONS);
         }
         for (uint64_t i = 0; i < count; i++) {
-            struct pim_range box[PIM_DIMENSIONS], needs[PIM_FLAT_BOXES][4];
+            struct pim_interval box[PIM_DIMENSIONS], needs[PIM_FLAT_BOXES][4];
             (void)pim_nest_data_space(&layer->workload, &layer->nest, &layer->strides, list[i].bank,
                                       list[i].step, box);
             unsigned boxes = needs_of(layers, layer, link, box, needs);

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-unsigned pim_need_dimension(enum pim_need need)
+unsigned pim_need_dimension(enum pim_need_axis need)
 {
     static const unsigned dimension[] = {PIM_N, PIM_K, PIM_P, PIM_Q};
     return dimension[need];
@@ -88,7 +88,7 @@ enum pim_status pim_link_check(const struct pim_link *link, const struct pim_wor
     return PIM_OK;
 }
 
-bool pim_link_has(const struct pim_link *link, enum pim_need need)
+bool pim_link_has(const struct pim_link *link, enum pim_need_axis need)
 {
     if (need == PIM_NEED_N)
         return true;
@@ -101,7 +101,7 @@ static unsigned bit(unsigned dimension)
 }
 
 unsigned pim_link_depends(const struct pim_link *link, const struct pim_workload *consumer,
-                          enum pim_need need)
+                          enum pim_need_axis need)
 {
     unsigned group = consumer->groups > 1 ? bit(PIM_K) : 0;
     if (link->role == PIM_LINK_WHOLE)
@@ -126,14 +126,15 @@ unsigned pim_link_depends(const struct pim_link *link, const struct pim_workload
     return 0;
 }
 
-static struct pim_range clip(struct pim_range range, int64_t size)
+static struct pim_interval clip(struct pim_interval range, int64_t size)
 {
-    return (struct pim_range){range.first < 0 ? 0 : range.first, range.last >= size ? size - 1 : range.last};
+    return (struct pim_interval){range.first < 0 ? 0 : range.first,
+                                 range.last >= size ? size - 1 : range.last};
 }
 
 /* Rows or columns before the pooling; an empty range stays as it is. */
-static struct pim_range unpool(const struct pim_link *link, const struct pim_workload *producer,
-                               unsigned axis, struct pim_range range)
+static struct pim_interval unpool(const struct pim_link *link, const struct pim_workload *producer,
+                                  unsigned axis, struct pim_interval range)
 {
     range = clip(range, pim_link_pooled(link, producer, axis));
     if (link->pool_kernel == 0 || pim_range_empty(range))
@@ -143,24 +144,24 @@ static struct pim_range unpool(const struct pim_link *link, const struct pim_wor
     return clip(range, producer->size[PIM_P + axis]);
 }
 
-static struct pim_range window(const struct pim_link *link, const struct pim_workload *producer,
-                               const struct pim_workload *consumer,
-                               const struct pim_range box[PIM_DIMENSIONS], unsigned axis)
+static struct pim_interval window(const struct pim_link *link, const struct pim_workload *producer,
+                                  const struct pim_workload *consumer,
+                                  const struct pim_interval box[PIM_DIMENSIONS], unsigned axis)
 {
     int64_t stride = consumer->stride[axis], dilation = consumer->dilation[axis];
     int64_t padding = consumer->padding[axis];
-    struct pim_range out = box[PIM_P + axis], kernel = box[PIM_R + axis];
-    struct pim_range in = {out.first * stride + kernel.first * dilation - padding,
-                           out.last * stride + kernel.last * dilation - padding};
+    struct pim_interval out = box[PIM_P + axis], kernel = box[PIM_R + axis];
+    struct pim_interval in = {out.first * stride + kernel.first * dilation - padding,
+                              out.last * stride + kernel.last * dilation - padding};
     return unpool(link, producer, axis, in);
 }
 
 /* Input channels of the groups that K reaches into, as a hull. */
-static struct pim_range channels(const struct pim_workload *consumer,
-                                 const struct pim_range box[PIM_DIMENSIONS])
+static struct pim_interval channels(const struct pim_workload *consumer,
+                                    const struct pim_interval box[PIM_DIMENSIONS])
 {
     int64_t per_group = consumer->size[PIM_K] / consumer->groups, size = consumer->size[PIM_C];
-    struct pim_range result = box[PIM_C];
+    struct pim_interval result = box[PIM_C];
     if (consumer->groups > 1) {
         result.first += box[PIM_K].first / per_group * size;
         result.last += box[PIM_K].last / per_group * size;
@@ -169,29 +170,29 @@ static struct pim_range channels(const struct pim_workload *consumer,
 }
 
 /* Columns of the second operand within a group; all of them when K reaches over a border. */
-static struct pim_range columns(const struct pim_workload *consumer,
-                                const struct pim_range box[PIM_DIMENSIONS])
+static struct pim_interval columns(const struct pim_workload *consumer,
+                                   const struct pim_interval box[PIM_DIMENSIONS])
 {
     int64_t per_group = consumer->size[PIM_K] / consumer->groups;
     if (box[PIM_K].first / per_group != box[PIM_K].last / per_group)
-        return (struct pim_range){0, per_group - 1};
-    return (struct pim_range){box[PIM_K].first % per_group, box[PIM_K].last % per_group};
+        return (struct pim_interval){0, per_group - 1};
+    return (struct pim_interval){box[PIM_K].first % per_group, box[PIM_K].last % per_group};
 }
 
-static struct pim_range shifted(struct pim_range range, const struct pim_link *link, int64_t size)
+static struct pim_interval shifted(struct pim_interval range, const struct pim_link *link, int64_t size)
 {
     range.first -= link->first_channel;
     range.last -= link->first_channel;
     return clip(range, size);
 }
 
-struct pim_range pim_link_range(const struct pim_link *link, const struct pim_workload *producer,
-                                const struct pim_workload *consumer,
-                                const struct pim_range box[PIM_DIMENSIONS], enum pim_need need)
+struct pim_interval pim_link_range(const struct pim_link *link, const struct pim_workload *producer,
+                                   const struct pim_workload *consumer,
+                                   const struct pim_interval box[PIM_DIMENSIONS], enum pim_need_axis need)
 {
     if (need == PIM_NEED_FLAT)
         return channels(consumer, box);
-    struct pim_range whole = {0, (int64_t)producer->size[pim_need_dimension(need)] - 1};
+    struct pim_interval whole = {0, (int64_t)producer->size[pim_need_dimension(need)] - 1};
     if (pim_link_depends(link, consumer, need) == 0)
         return whole;
     if (need == PIM_NEED_N)
@@ -205,16 +206,16 @@ struct pim_range pim_link_range(const struct pim_link *link, const struct pim_wo
 }
 
 static void points_of_window(const struct pim_link *link, const struct pim_workload *producer,
-                             const struct pim_workload *consumer, const struct pim_range box[PIM_DIMENSIONS],
-                             unsigned axis, void (*visit)(void *context, struct pim_range range),
-                             void *context)
+                             const struct pim_workload *consumer,
+                             const struct pim_interval box[PIM_DIMENSIONS], unsigned axis,
+                             void (*visit)(void *context, struct pim_interval range), void *context)
 {
-    struct pim_range point[PIM_DIMENSIONS], out = box[PIM_P + axis], kernel = box[PIM_R + axis];
+    struct pim_interval point[PIM_DIMENSIONS], out = box[PIM_P + axis], kernel = box[PIM_R + axis];
     for (int64_t p = out.first; p <= out.last; p++) {
         for (int64_t r = kernel.first; r <= kernel.last; r++) {
-            point[PIM_P + axis] = (struct pim_range){p, p};
-            point[PIM_R + axis] = (struct pim_range){r, r};
-            struct pim_range range = window(link, producer, consumer, point, axis);
+            point[PIM_P + axis] = (struct pim_interval){p, p};
+            point[PIM_R + axis] = (struct pim_interval){r, r};
+            struct pim_interval range = window(link, producer, consumer, point, axis);
             if (!pim_range_empty(range))
                 visit(context, range);
         }
@@ -222,8 +223,9 @@ static void points_of_window(const struct pim_link *link, const struct pim_workl
 }
 
 void pim_link_points(const struct pim_link *link, const struct pim_workload *producer,
-                     const struct pim_workload *consumer, const struct pim_range box[PIM_DIMENSIONS],
-                     enum pim_need need, void (*visit)(void *context, struct pim_range range), void *context)
+                     const struct pim_workload *consumer, const struct pim_interval box[PIM_DIMENSIONS],
+                     enum pim_need_axis need, void (*visit)(void *context, struct pim_interval range),
+                     void *context)
 {
     bool windows = link->role == PIM_LINK_INPUT;
     if (windows && (need == PIM_NEED_P || need == PIM_NEED_Q)) {
@@ -233,16 +235,16 @@ void pim_link_points(const struct pim_link *link, const struct pim_workload *pro
     if (windows && consumer->groups > 1 && (need == PIM_NEED_K || need == PIM_NEED_FLAT)) {
         int64_t per_group = consumer->size[PIM_K] / consumer->groups;
         for (int64_t g = box[PIM_K].first / per_group; g <= box[PIM_K].last / per_group; g++) {
-            struct pim_range one[PIM_DIMENSIONS];
+            struct pim_interval one[PIM_DIMENSIONS];
             one[PIM_C] = box[PIM_C];
-            one[PIM_K] = (struct pim_range){g * per_group, g * per_group};
-            struct pim_range range = pim_link_range(link, producer, consumer, one, need);
+            one[PIM_K] = (struct pim_interval){g * per_group, g * per_group};
+            struct pim_interval range = pim_link_range(link, producer, consumer, one, need);
             if (!pim_range_empty(range))
                 visit(context, range);
         }
         return;
     }
-    struct pim_range range = pim_link_range(link, producer, consumer, box, need);
+    struct pim_interval range = pim_link_range(link, producer, consumer, box, need);
     if (!pim_range_empty(range))
         visit(context, range);
 }

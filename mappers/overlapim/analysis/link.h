@@ -38,10 +38,10 @@ struct pim_link {
 
 /* The dimensions of a producer's output in which needs are intervals. PIM_NEED_FLAT takes the place of K, P
  * and Q when the link flattens. */
-enum pim_need { PIM_NEED_N, PIM_NEED_K, PIM_NEED_P, PIM_NEED_Q, PIM_NEED_FLAT, PIM_NEEDS };
+enum pim_need_axis { PIM_NEED_N, PIM_NEED_K, PIM_NEED_P, PIM_NEED_Q, PIM_NEED_FLAT, PIM_NEEDS };
 
 /* The dimension of the producer behind a need that is not flat. */
-unsigned pim_need_dimension(enum pim_need need);
+unsigned pim_need_dimension(enum pim_need_axis need);
 
 const char *pim_link_role_name(unsigned role);
 
@@ -53,26 +53,27 @@ enum pim_status pim_link_check(const struct pim_link *link, const struct pim_wor
 uint32_t pim_link_pooled(const struct pim_link *link, const struct pim_workload *producer, unsigned axis);
 
 /* Whether the need exists for this link: NEED_FLAT and NEED_K, P, Q exclude each other. */
-bool pim_link_has(const struct pim_link *link, enum pim_need need);
+bool pim_link_has(const struct pim_link *link, enum pim_need_axis need);
 
 /* The dimensions of the consumer on which the interval depends, bit d for dimension d. */
 unsigned pim_link_depends(const struct pim_link *link, const struct pim_workload *consumer,
-                          enum pim_need need);
+                          enum pim_need_axis need);
 
 /*
  * The interval that a box of the consumer needs; only the dimensions of pim_link_depends are read. Clipped to
  * the producer's output. An empty interval means that the box lies in padding: nothing is needed.
  */
-struct pim_range pim_link_range(const struct pim_link *link, const struct pim_workload *producer,
-                                const struct pim_workload *consumer,
-                                const struct pim_range box[PIM_DIMENSIONS], enum pim_need need);
+struct pim_interval pim_link_range(const struct pim_link *link, const struct pim_workload *producer,
+                                   const struct pim_workload *consumer,
+                                   const struct pim_interval box[PIM_DIMENSIONS], enum pim_need_axis need);
 
 /*
  * The same without the hull: calls `visit` for intervals whose union are exactly the elements needed, none of
  * them when it is empty. Costs one call for every pair of window position and kernel element of the box.
  */
 void pim_link_points(const struct pim_link *link, const struct pim_workload *producer,
-                     const struct pim_workload *consumer, const struct pim_range box[PIM_DIMENSIONS],
-                     enum pim_need need, void (*visit)(void *context, struct pim_range range), void *context);
+                     const struct pim_workload *consumer, const struct pim_interval box[PIM_DIMENSIONS],
+                     enum pim_need_axis need, void (*visit)(void *context, struct pim_interval range),
+                     void *context);
 
 #endif

@@ -5,7 +5,7 @@ void pim_axis_initialize(struct pim_axis *axis, const struct pim_nest *nest,
 {
     axis->digits = 0;
     for (uint32_t i = 0; i < nest->cut; i++) {
-        const struct pim_loop *loop = &nest->loop[i];
+        const struct pim_nest_loop *loop = &nest->loop[i];
         if (loop->dimension != dimension)
             continue;
         uint32_t digit = axis->digits++;
@@ -30,7 +30,7 @@ uint64_t pim_axis_step(const struct pim_axis *axis, int64_t element)
     return step;
 }
 
-uint64_t pim_axis_last(const struct pim_axis *axis, struct pim_range range)
+uint64_t pim_axis_last(const struct pim_axis *axis, struct pim_interval range)
 {
     uint64_t most = 0, before = 0; /* steps of the digits of the last element so far */
     uint64_t low = (uint64_t)range.first, high = (uint64_t)range.last;
@@ -57,19 +57,20 @@ void pim_producer_initialize(struct pim_producer *producer, const struct pim_wor
     producer->nest = nest;
     producer->strides = strides;
     for (unsigned need = 0; need < 4; need++)
-        pim_axis_initialize(&producer->axis[need], nest, strides, pim_need_dimension((enum pim_need)need));
+        pim_axis_initialize(&producer->axis[need], nest, strides,
+                            pim_need_dimension((enum pim_need_axis)need));
 }
 
 /* Rows or columns before the pooling that an interval behind it reads; empty when all are padding. */
-static struct pim_range pooled(const struct pim_producer *producer, const struct pim_link *link,
-                               unsigned axis, int64_t first, int64_t last)
+static struct pim_interval pooled(const struct pim_producer *producer, const struct pim_link *link,
+                                  unsigned axis, int64_t first, int64_t last)
 {
     int64_t size = producer->workload->size[PIM_P + axis];
     if (link->pool_kernel > 0) {
         first = first * link->pool_stride - link->pool_padding;
         last = last * link->pool_stride - link->pool_padding + link->pool_kernel - 1;
     }
-    return (struct pim_range){first < 0 ? 0 : first, last >= size ? size - 1 : last};
+    return (struct pim_interval){first < 0 ? 0 : first, last >= size ? size - 1 : last};
 }
 
 struct unflattening {
@@ -80,8 +81,8 @@ struct unflattening {
     int64_t rows, columns; /* behind the pooling */
 };
 
-static void add_box(struct unflattening *u, struct pim_range channel, struct pim_range row,
-                    struct pim_range column)
+static void add_box(struct unflattening *u, struct pim_interval channel, struct pim_interval row,
+                    struct pim_interval column)
 {
     if (pim_range_empty(channel) || pim_range_empty(row) || pim_range_empty(column))
         return;
@@ -94,24 +95,24 @@ static void add_box(struct unflattening *u, struct pim_range channel, struct pim
 /* Positions first to last of one map: a part of a row, whole rows, a part of a row. */
 static void add_positions(struct unflattening *u, int64_t channel, int64_t first, int64_t last)
 {
-    struct pim_range one = {channel, channel};
+    struct pim_interval one = {channel, channel};
     int64_t top = first / u->columns, bottom = last / u->columns;
     int64_t left = first % u->columns, right = last % u->columns;
     if (top == bottom) {
-        add_box(u, one, (struct pim_range){top, top}, (struct pim_range){left, right});
+        add_box(u, one, (struct pim_interval){top, top}, (struct pim_interval){left, right});
         return;
     }
-    struct pim_range whole = {0, u->columns - 1};
+    struct pim_interval whole = {0, u->columns - 1};
     if (left > 0)
-        add_box(u, one, (struct pim_range){top, top}, (struct pim_range){left, u->columns - 1});
-    add_box(u, one, (struct pim_range){left > 0 ? top + 1 : top, right < whole.last ? bottom - 1 : bottom},
+        add_box(u, one, (struct pim_interval){top, top}, (struct pim_interval){left, u->columns - 1});
+    add_box(u, one, (struct pim_interval){left > 0 ? top + 1 : top, right < whole.last ? bottom - 1 : bottom},
             whole);
     if (right < whole.last)
-        add_box(u, one, (struct pim_range){bottom, bottom}, (struct pim_range){0, right});
+        add_box(u, one, (struct pim_interval){bottom, bottom}, (struct pim_interval){0, right});
 }
 
 unsigned pim_producer_unflatten(const struct pim_producer *producer, const struct pim_link *link,
-                                struct pim_range flat, struct pim_flat_box boxes[PIM_FLAT_BOXES])
+                                struct pim_interval flat, struct pim_flat_box boxes[PIM_FLAT_BOXES])
 {
     struct unflattening u = {.producer = producer,
                              .link = link,
@@ -126,11 +127,11 @@ unsigned pim_producer_unflatten(const struct pim_producer *producer, const struc
     }
     /* the ends of an interval over several channels: from somewhere to the end of the map, whole channels,
      * from the start to somewhere; a part of two rows is at most two boxes there */
-    struct pim_range rows = {0, u.rows - 1}, columns = {0, u.columns - 1};
+    struct pim_interval rows = {0, u.rows - 1}, columns = {0, u.columns - 1};
     bool whole_head = flat.first % map == 0, whole_tail = flat.last % map == map - 1;
     if (!whole_head)
         add_positions(&u, head, flat.first % map, map - 1);
-    add_box(&u, (struct pim_range){whole_head ? head : head + 1, whole_tail ? tail : tail - 1}, rows,
+    add_box(&u, (struct pim_interval){whole_head ? head : head + 1, whole_tail ? tail : tail - 1}, rows,
             columns);
     if (!whole_tail)
         add_positions(&u, tail, 0, flat.last % map);
@@ -138,7 +139,7 @@ unsigned pim_producer_unflatten(const struct pim_producer *producer, const struc
 }
 
 uint64_t pim_producer_last(const struct pim_producer *producer, const struct pim_link *link,
-                           enum pim_need need, struct pim_range range)
+                           enum pim_need_axis need, struct pim_interval range)
 {
     if (need != PIM_NEED_FLAT)
         return pim_axis_last(&producer->axis[need], range);

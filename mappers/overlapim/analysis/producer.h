@@ -28,7 +28,7 @@ void pim_axis_initialize(struct pim_axis *axis, const struct pim_nest *nest,
 uint64_t pim_axis_step(const struct pim_axis *axis, int64_t element);
 
 /* The largest pim_axis_step of an interval, which is not empty and inside the dimension. */
-uint64_t pim_axis_last(const struct pim_axis *axis, struct pim_range range);
+uint64_t pim_axis_last(const struct pim_axis *axis, struct pim_interval range);
 
 /* Index of the tile that holds an element: the number of data spaces along the dimension before it. */
 static inline uint64_t pim_axis_tile(uint32_t extent, int64_t element)
@@ -49,15 +49,15 @@ void pim_producer_initialize(struct pim_producer *producer, const struct pim_wor
 
 /* An interval of the flat index as boxes of channel, row and column, all before the pooling; at most 5. */
 struct pim_flat_box {
-    struct pim_range channel, row, column;
+    struct pim_interval channel, row, column;
 };
 enum { PIM_FLAT_BOXES = 5 };
 unsigned pim_producer_unflatten(const struct pim_producer *producer, const struct pim_link *link,
-                                struct pim_range flat, struct pim_flat_box boxes[PIM_FLAT_BOXES]);
+                                struct pim_interval flat, struct pim_flat_box boxes[PIM_FLAT_BOXES]);
 
 /* The part of the last step that an interval (not empty) of one need adds; the sum over all needs of a link,
  * plus the tail, is the step after which all is final. */
 uint64_t pim_producer_last(const struct pim_producer *producer, const struct pim_link *link,
-                           enum pim_need need, struct pim_range range);
+                           enum pim_need_axis need, struct pim_interval range);
 
 #endif

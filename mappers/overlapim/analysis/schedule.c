@@ -112,11 +112,11 @@ enum pim_status pim_overlap_per_bank(const struct pim_overlap *overlap, const st
 uint64_t pim_overlap_output_tile(const struct pim_overlap_layer *layer, const uint32_t tiles[4],
                                  const struct pim_ready *space)
 {
-    struct pim_range box[PIM_DIMENSIONS];
+    struct pim_interval box[PIM_DIMENSIONS];
     uint64_t index = 0;
     (void)pim_nest_data_space(&layer->workload, &layer->nest, &layer->strides, space->bank, space->step, box);
     for (unsigned need = 0; need < 4; need++) {
-        unsigned d = pim_need_dimension((enum pim_need)need);
+        unsigned d = pim_need_dimension((enum pim_need_axis)need);
         index = index * tiles[need] + pim_axis_tile(layer->strides.extent[d], box[d].first);
     }
     return index;
@@ -126,7 +126,7 @@ uint64_t pim_overlap_output_tiles(const struct pim_overlap_layer *layer, uint32_
 {
     uint64_t total = 1;
     for (unsigned need = 0; need < 4; need++) {
-        unsigned d = pim_need_dimension((enum pim_need)need);
+        unsigned d = pim_need_dimension((enum pim_need_axis)need);
         uint32_t extent = layer->strides.extent[d];
         tiles[need] = (layer->workload.size[d] + extent - 1) / extent;
         total *= tiles[need];

@@ -4,20 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pim_tiles_initialize(struct pim_tiles *tiles, const struct pim_producer *producer,
+void pim_tiles_initialize(struct pim_component_tiles *tiles, const struct pim_producer *producer,
                           const struct pim_link *link, const struct pim_schedule *schedule)
 {
-    *tiles = (struct pim_tiles){.active = true, .producer = producer, .link = link, .schedule = schedule};
+    *tiles = (struct pim_component_tiles){
+        .active = true, .producer = producer, .link = link, .schedule = schedule};
 }
 
-void pim_tiles_terminate(struct pim_tiles *tiles)
+void pim_tiles_terminate(struct pim_component_tiles *tiles)
 {
     for (unsigned need = 0; need < PIM_NEEDS; need++)
         free(tiles->range[need]);
     memset(tiles, 0, sizeof *tiles);
 }
 
-enum pim_status pim_tiles_open(struct pim_tiles *tiles, enum pim_need need, unsigned component,
+enum pim_status pim_tiles_open(struct pim_component_tiles *tiles, enum pim_need_axis need, unsigned component,
                                uint64_t cells, struct pim_error *error)
 {
     tiles->component[need] = component;
@@ -26,11 +27,12 @@ enum pim_status pim_tiles_open(struct pim_tiles *tiles, enum pim_need need, unsi
     if (!tiles->range[need])
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the needs of %" PRIu64 " tiles", cells);
     for (uint64_t cell = 0; cell < cells; cell++)
-        tiles->range[need][cell] = (struct pim_range){0, -1};
+        tiles->range[need][cell] = (struct pim_interval){0, -1};
     return PIM_OK;
 }
 
-void pim_tiles_put(struct pim_tiles *tiles, enum pim_need need, uint64_t cell, struct pim_range range)
+void pim_tiles_put(struct pim_component_tiles *tiles, enum pim_need_axis need, uint64_t cell,
+                   struct pim_interval range)
 {
     tiles->range[need][cell] = range;
 }
@@ -54,7 +56,7 @@ static enum pim_status allocate(struct block *block, struct pim_error *error)
 }
 
 /* The first and the last tile that an interval touches; nothing when it is empty. */
-static bool touched(struct pim_range range, uint32_t extent, uint64_t *first, uint64_t *last)
+static bool touched(struct pim_interval range, uint32_t extent, uint64_t *first, uint64_t *last)
 {
     if (pim_range_empty(range))
         return false;
@@ -64,7 +66,7 @@ static bool touched(struct pim_range range, uint32_t extent, uint64_t *first, ui
 }
 
 /* Replaces the middle dimension, tiles, by cells: each the maximum over the tiles it touches. */
-static enum pim_status reduce(struct block *from, const struct pim_range *ranges, uint64_t cells,
+static enum pim_status reduce(struct block *from, const struct pim_interval *ranges, uint64_t cells,
                               uint32_t extent, struct pim_error *error)
 {
     struct block to = {.outer = from->outer, .middle = cells, .inner = from->inner};
@@ -90,7 +92,7 @@ static enum pim_status reduce(struct block *from, const struct pim_range *ranges
 
 /* Tiles of N where the cells have chosen along K already, and both needs are of one component: every cell
  * takes its own tiles. `inner` is what lies within a cell of K. */
-static enum pim_status reduce_own(struct block *from, const struct pim_range *ranges, uint64_t cells,
+static enum pim_status reduce_own(struct block *from, const struct pim_interval *ranges, uint64_t cells,
                                   uint64_t inner, uint32_t extent, struct pim_error *error)
 {
     struct block to = {.outer = 1, .middle = cells, .inner = inner};
@@ -111,7 +113,8 @@ static enum pim_status reduce_own(struct block *from, const struct pim_range *ra
     return PIM_OK;
 }
 
-static uint64_t box_end(const struct pim_tiles *tiles, uint64_t batch, const struct pim_flat_box *box)
+static uint64_t box_end(const struct pim_component_tiles *tiles, uint64_t batch,
+                        const struct pim_flat_box *box)
 {
     const uint32_t *count = tiles->schedule->tiles, *extent = tiles->producer->strides->extent;
     uint64_t first[3] = {0}, last[3] = {0}, most = 0;
@@ -130,14 +133,15 @@ static uint64_t box_end(const struct pim_tiles *tiles, uint64_t batch, const str
 }
 
 /* [N tiles][flat cells], for links that flatten. */
-static enum pim_status flatten(const struct pim_tiles *tiles, struct block *block, struct pim_error *error)
+static enum pim_status flatten(const struct pim_component_tiles *tiles, struct block *block,
+                               struct pim_error *error)
 {
     *block =
         (struct block){.outer = 1, .middle = tiles->schedule->tiles[0], .inner = tiles->cells[PIM_NEED_FLAT]};
     if (allocate(block, error) != PIM_OK)
         return error->status;
     for (uint64_t cell = 0; cell < block->inner; cell++) {
-        struct pim_range range = tiles->range[PIM_NEED_FLAT][cell];
+        struct pim_interval range = tiles->range[PIM_NEED_FLAT][cell];
         struct pim_flat_box boxes[PIM_FLAT_BOXES];
         unsigned count =
             pim_range_empty(range) ? 0 : pim_producer_unflatten(tiles->producer, tiles->link, range, boxes);
@@ -153,7 +157,7 @@ static enum pim_status flatten(const struct pim_tiles *tiles, struct block *bloc
 }
 
 /* Terms of a cell: its place in every dimension of the table that its component chose. */
-static void index_terms(const struct pim_tiles *tiles, struct pim_overlap *overlap, uint32_t link,
+static void index_terms(const struct pim_component_tiles *tiles, struct pim_overlap *overlap, uint32_t link,
                         const uint64_t stride[PIM_NEEDS])
 {
     for (unsigned need = 0; need < PIM_NEEDS; need++) {
@@ -167,8 +171,8 @@ static void index_terms(const struct pim_tiles *tiles, struct pim_overlap *overl
     }
 }
 
-enum pim_status pim_tiles_finish(struct pim_tiles *tiles, struct pim_overlap *overlap, uint32_t link,
-                                 struct pim_error *error)
+enum pim_status pim_tiles_finish(struct pim_component_tiles *tiles, struct pim_overlap *overlap,
+                                 uint32_t link, struct pim_error *error)
 {
     static const unsigned order[] = {PIM_NEED_Q, PIM_NEED_P, PIM_NEED_K, PIM_NEED_N};
     const uint32_t *count = tiles->schedule->tiles;
@@ -202,7 +206,7 @@ enum pim_status pim_tiles_finish(struct pim_tiles *tiles, struct pim_overlap *ov
             continue; /* the term of K is that of both */
         }
         if (reduce(&block, tiles->range[need], cells,
-                   tiles->producer->strides->extent[pim_need_dimension((enum pim_need)need)],
+                   tiles->producer->strides->extent[pim_need_dimension((enum pim_need_axis)need)],
                    error) != PIM_OK) {
             free(block.time);
             return error->status;

@@ -18,7 +18,7 @@ static unsigned of_inputs(const struct pim_real *real)
 
 static enum pim_real_part part_of(const struct pim_nest *nest, uint32_t index)
 {
-    const struct pim_loop *loop = &nest->loop[index];
+    const struct pim_nest_loop *loop = &nest->loop[index];
     bool lane = reduced >> loop->dimension & 1;
     if (!loop->spatial)
         return index < nest->cut ? PIM_REAL_STEP : PIM_REAL_INSIDE;
@@ -33,7 +33,7 @@ void pim_real_add(const struct pim_real *real, enum pim_real_part part, uint64_t
                   uint64_t at[PIM_DIMENSIONS])
 {
     for (uint32_t i = real->nest->loops; i-- > 0;) {
-        const struct pim_loop *loop = &real->nest->loop[i];
+        const struct pim_nest_loop *loop = &real->nest->loop[i];
         if (part_of(real->nest, i) != part)
             continue;
         at[loop->dimension] += index % loop->count * real->strides->tile[i];
@@ -47,7 +47,7 @@ static uint64_t digits(const struct pim_real *real, enum pim_real_part part, uin
 {
     uint64_t scale = 1, result = 0;
     for (uint32_t i = real->nest->loops; i-- > from;) {
-        const struct pim_loop *loop = &real->nest->loop[i];
+        const struct pim_nest_loop *loop = &real->nest->loop[i];
         if (part_of(real->nest, i) != part)
             continue;
         if (dimensions >> loop->dimension & 1) {
@@ -75,7 +75,7 @@ static uint64_t period(const struct pim_real *real, unsigned dimensions)
 {
     uint64_t steps = 1;
     for (uint32_t i = real->nest->cut; i-- > 0;) {
-        const struct pim_loop *loop = &real->nest->loop[i];
+        const struct pim_nest_loop *loop = &real->nest->loop[i];
         if (loop->spatial || loop->count == 1)
             continue;
         if (dimensions >> loop->dimension & 1)
@@ -117,7 +117,7 @@ static uint64_t step_of(const struct pim_real *real, uint64_t number, unsigned d
 {
     uint64_t step = 0, scale = 1;
     for (uint32_t i = real->nest->cut; i-- > 0;) {
-        const struct pim_loop *loop = &real->nest->loop[i];
+        const struct pim_nest_loop *loop = &real->nest->loop[i];
         if (loop->spatial)
             continue;
         bool named = dimensions >> loop->dimension & 1;

@@ -104,7 +104,7 @@ bool pim_view_cut_channels(struct pim_lowering *l, const struct pim_core_view *v
 /* --- moves (lowering/move.c) --- */
 
 /* Which dimensions of a tensor become the axes of the map that it is moved into. */
-enum pim_layout {
+enum pim_axes_layout {
     PIM_LAYOUT_MAP,  /* [1, channels, height, width] */
     PIM_LAYOUT_LAST, /* the last dimension: channels of pixels */
     PIM_LAYOUT_ANY   /* as in the maps behind it, if that can be */
@@ -114,8 +114,8 @@ struct pim_layout_axes {
 };
 
 /* False after a failure. `tensor` is a layer of the graph; its view is whole axes of maps afterwards. */
-bool pim_move_settle(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* if it must */
-bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout); /* in any case */
+bool pim_move_settle(struct pim_lowering *l, uint32_t tensor, enum pim_axes_layout layout); /* if it must */
+bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_axes_layout layout); /* in any case */
 bool pim_move_remake_as(struct pim_lowering *l, uint32_t tensor, const struct pim_layout_axes *axes);
 /* A map of `shape` by `axes` in which a smaller tensor is repeated by NumPy's rule; no graph layer's. */
 bool pim_move_broadcast(struct pim_lowering *l, uint32_t tensor, const struct pim_shape *shape,

@@ -177,7 +177,7 @@ bool pim_move_axes_of(const struct pim_core_view *view, const struct pim_shape *
     return true;
 }
 
-static void axes_by(enum pim_layout layout, const struct pim_shape *shape, struct pim_layout_axes *axes)
+static void axes_by(enum pim_axes_layout layout, const struct pim_shape *shape, struct pim_layout_axes *axes)
 {
     static const uint8_t map[] = {PIM_AXIS_ROW, PIM_AXIS_CHANNEL, PIM_AXIS_ROW, PIM_AXIS_COLUMN};
     bool as_map = layout == PIM_LAYOUT_MAP && shape->rank == 4 && shape->dimension[0] == 1;
@@ -191,7 +191,7 @@ static void axes_by(enum pim_layout layout, const struct pim_shape *shape, struc
 }
 
 /* `shape` is that of the result; the view's dimensions may be smaller. */
-static void choose_axes(enum pim_layout layout, const struct pim_core_view *view,
+static void choose_axes(enum pim_axes_layout layout, const struct pim_core_view *view,
                         const struct pim_shape *before, const struct pim_shape *shape,
                         struct pim_layout_axes *axes)
 {
@@ -241,7 +241,7 @@ static bool remake_by_strides(struct pim_lowering *l, uint32_t tensor)
     return true;
 }
 
-bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout)
+bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_axes_layout layout)
 {
     struct pim_layout_axes axes = {.axis = {0}};
     const struct pim_shape *shape = &l->graph->layers[tensor].output;
@@ -257,7 +257,7 @@ bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_layout la
     return pim_move_remake_as(l, tensor, &axes);
 }
 
-bool pim_move_settle(struct pim_lowering *l, uint32_t tensor, enum pim_layout layout)
+bool pim_move_settle(struct pim_lowering *l, uint32_t tensor, enum pim_axes_layout layout)
 {
     return !l->view[tensor].strided || pim_move_remake(l, tensor, layout);
 }

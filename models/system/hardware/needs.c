@@ -20,7 +20,7 @@ enum {
  * The values of a choice or a boolean that meet the need, with bars between them; "": an empty text; "*": a
  * text or a list that is not; ">0", ">1": a number above. NULL: none does, a replay never looks.
  */
-struct pim_need {
+struct pim_hardware_need {
     const char *beginning; /* of paths */
     unsigned kinds;
     unsigned purposes;
@@ -47,7 +47,7 @@ struct pim_need {
     "noc.routing_delay|noc.vc_allocation_delay|noc.switch_allocation_delay|noc.switch_traversal_delay|"      \
     "noc.link_latency"
 
-static const struct pim_need needs[] = {
+static const struct pim_hardware_need needs[] = {
     /* Who has routers. The rules of pimsim_nn count flits and hops, whatever joins the cores; programs for
      * them are made by the times of routers, as of any mesh. */
     {"noc.", TILE, ALL, "tile.switching", "wormhole", AREA_OF_ROUTERS},
@@ -191,7 +191,7 @@ static bool among(const char *words, const char *text, bool whole)
     return false;
 }
 
-static bool is_of(const struct pim_need *need, const char *path)
+static bool is_of(const struct pim_hardware_need *need, const char *path)
 {
     return strncmp(path, need->beginning, strlen(need->beginning)) == 0 && !among(need->beside, path, true);
 }
@@ -261,7 +261,7 @@ static bool take_word(const char **words, char text[VALUE])
     return true;
 }
 
-static bool is_met(const struct pim_need *need, const struct pim_configuration *configuration)
+static bool is_met(const struct pim_hardware_need *need, const struct pim_configuration *configuration)
 {
     char key[VALUE];
     for (const char *keys = need->key; take_word(&keys, key);)
@@ -270,8 +270,8 @@ static bool is_met(const struct pim_need *need, const struct pim_configuration *
     return false;
 }
 
-const struct pim_need *pim_need_unmet(const struct pim_configuration *configuration, unsigned kinds,
-                                      enum pim_key_purpose purpose, const char *path)
+const struct pim_hardware_need *pim_need_unmet(const struct pim_configuration *configuration, unsigned kinds,
+                                               enum pim_key_purpose purpose, const char *path)
 {
     for (size_t i = 0; i < NEEDS; i++)
         if ((kinds == 0 ? needs[i].kinds == ANY : (needs[i].kinds & kinds) != 0) &&
@@ -316,7 +316,7 @@ static void describe_values(const struct pim_key *key, const char *values, char 
 }
 
 /* The keys with what they would have to be, and what they are here. */
-static void describe_keys(const struct pim_need *need, const struct pim_configuration *configuration,
+static void describe_keys(const struct pim_hardware_need *need, const struct pim_configuration *configuration,
                           char wanted[PIM_NEED_TEXT], char here[PIM_NEED_TEXT])
 {
     const bool several = strchr(need->key, '|') != NULL;
@@ -337,7 +337,7 @@ static void describe_keys(const struct pim_need *need, const struct pim_configur
     }
 }
 
-void pim_need_describe(const struct pim_need *need, const struct pim_configuration *configuration,
+void pim_need_describe(const struct pim_hardware_need *need, const struct pim_configuration *configuration,
                        char text[PIM_NEED_TEXT])
 {
     char wanted[PIM_NEED_TEXT], here[PIM_NEED_TEXT];

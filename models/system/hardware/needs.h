@@ -19,18 +19,18 @@ enum pim_key_purpose { PIM_TO_REPLAY = 1, PIM_TO_MAP = 2, PIM_TO_MEASURE = 4, PI
 
 enum { PIM_NEED_TEXT = 400 };
 
-struct pim_need;
+struct pim_hardware_need;
 
 /* The first need of the key that the complete `configuration` does not meet, or NULL. `kinds`: the units that
  * it describes; 0: a network alone. */
-const struct pim_need *pim_need_unmet(const struct pim_configuration *configuration, unsigned kinds,
-                                      enum pim_key_purpose purpose, const char *path);
+const struct pim_hardware_need *pim_need_unmet(const struct pim_configuration *configuration, unsigned kinds,
+                                               enum pim_key_purpose purpose, const char *path);
 
 /* Whether the value of `key` decides if `path` counts, for one of the `purposes`. */
 bool pim_need_names(const char *key, const char *path, unsigned purposes);
 
 /* "counts with tile.routing "adaptive" alone, which is "xy" here", for a message. */
-void pim_need_describe(const struct pim_need *need, const struct pim_configuration *configuration,
+void pim_need_describe(const struct pim_hardware_need *need, const struct pim_configuration *configuration,
                        char text[PIM_NEED_TEXT]);
 
 #endif

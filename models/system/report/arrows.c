@@ -7,7 +7,7 @@
 
 enum { FIRST_TABLE = 256 };
 
-bool pim_message_end_of(const struct pim_instruction *instruction, uint32_t unit, struct pim_message_end *end)
+bool pim_message_end_of(const struct pim_instruction *instruction, uint32_t unit, struct pim_arrow_end *end)
 {
     enum pim_opcode opcode = (enum pim_opcode)instruction->opcode;
     bool sends = opcode == PIM_OP_SEND || opcode == PIM_OP_ROW_SEND || opcode == PIM_OP_TILE_OUTPUT;
@@ -24,7 +24,7 @@ bool pim_message_end_of(const struct pim_instruction *instruction, uint32_t unit
     } else {
         return false;
     }
-    *end = (struct pim_message_end){sends, sends ? unit : peer, sends ? peer : unit, tag};
+    *end = (struct pim_arrow_end){sends, sends ? unit : peer, sends ? peer : unit, tag};
     return true;
 }
 
@@ -57,7 +57,7 @@ static void grow(struct pim_arrows *arrows)
     }
 }
 
-uint64_t pim_arrows_next(struct pim_arrows *arrows, const struct pim_message_end *end)
+uint64_t pim_arrows_next(struct pim_arrows *arrows, const struct pim_arrow_end *end)
 {
     if (2 * arrows->count >= arrows->table_size)
         grow(arrows);

@@ -25,18 +25,17 @@ struct pim_arrows {
 };
 
 /* An end of a message. */
-struct pim_message_end {
+struct pim_arrow_end {
     bool sends;
     uint32_t source, destination, tag;
 };
 
 /* What `instruction` of `unit` is an end of; false: of no message. */
-bool pim_message_end_of(const struct pim_instruction *instruction, uint32_t unit,
-                        struct pim_message_end *end);
+bool pim_message_end_of(const struct pim_instruction *instruction, uint32_t unit, struct pim_arrow_end *end);
 
 /* The number of the next message of that kind at this end: the same at both ends of a message, never 0.
  * Zeroed memory is an empty table. */
-uint64_t pim_arrows_next(struct pim_arrows *arrows, const struct pim_message_end *end);
+uint64_t pim_arrows_next(struct pim_arrows *arrows, const struct pim_arrow_end *end);
 void pim_arrows_terminate(struct pim_arrows *arrows);
 
 #endif

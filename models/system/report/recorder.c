@@ -98,7 +98,7 @@ static bool is_chosen(const struct pim_recorder *recorder, uint32_t unit)
 static uint64_t arrow_of(struct pim_recorder *recorder, uint32_t unit,
                          const struct pim_instruction *instruction)
 {
-    struct pim_message_end end;
+    struct pim_arrow_end end;
     if (!instruction || !pim_message_end_of(instruction, unit, &end) || !is_chosen(recorder, end.source) ||
         !is_chosen(recorder, end.destination))
         return 0;

@@ -22,7 +22,7 @@ static void add_loops(struct pim_random *random, unsigned dimension, uint32_t si
         }
         if ((count - 1) * covered >= size)
             count = (size + covered - 1) / covered;
-        nest->loop[nest->loops++] = (struct pim_loop){
+        nest->loop[nest->loops++] = (struct pim_nest_loop){
             .dimension = (uint8_t)dimension, .spatial = pim_random_below(random, 3) == 0, .count = count};
         covered *= count;
     }
@@ -197,7 +197,7 @@ static void run_producer(const struct pim_overlap_layer *layer, struct finals *f
 }
 
 /* The hull that a data space reads along rows or columns, of the producer's output; empty: padding. */
-static struct pim_range hull(const struct pim_case *kase, unsigned axis, int64_t first, int64_t last)
+static struct pim_interval hull(const struct pim_case *kase, unsigned axis, int64_t first, int64_t last)
 {
     const struct pim_link *link = &kase->layer[1].link[0];
     int64_t size = kase->layer[0].workload.size[PIM_P + axis], kernel = link->pool_kernel;
@@ -206,17 +206,17 @@ static struct pim_range hull(const struct pim_case *kase, unsigned axis, int64_t
     first = first < 0 ? 0 : first;
     last = last >= pooled ? pooled - 1 : last;
     if (last < first || kernel == 0)
-        return (struct pim_range){first, last};
+        return (struct pim_interval){first, last};
     first = first * stride - padding;
     last = last * stride - padding + kernel - 1;
-    return (struct pim_range){first < 0 ? 0 : first, last >= size ? size - 1 : last};
+    return (struct pim_interval){first < 0 ? 0 : first, last >= size ? size - 1 : last};
 }
 
 struct reach {
-    struct pim_range batch, channel, row, column; /* before clipping rows and columns */
+    struct pim_interval batch, channel, row, column; /* before clipping rows and columns */
 };
 
-static void widen(struct pim_range *range, int64_t value)
+static void widen(struct pim_interval *range, int64_t value)
 {
     range->first = value < range->first ? value : range->first;
     range->last = value > range->last ? value : range->last;
@@ -233,8 +233,8 @@ static void visit(const struct pim_overlap_layer *layer, const int64_t at[PIM_DI
     widen(&reach->column, at[PIM_Q] * w->stride[1] + at[PIM_S] * w->dilation[1] - w->padding[1]);
 }
 
-static int64_t last_of(const struct finals *finals, int64_t n, struct pim_range k, struct pim_range p,
-                       struct pim_range q)
+static int64_t last_of(const struct finals *finals, int64_t n, struct pim_interval k, struct pim_interval p,
+                       struct pim_interval q)
 {
     int64_t last = -1;
     for (int64_t i = k.first; i <= k.last; i++) {
@@ -263,7 +263,7 @@ static int64_t needed(const struct pim_case *kase, const struct finals *finals, 
         int64_t rows = pim_link_pooled(link, &kase->layer[0].workload, 0);
         int64_t columns = pim_link_pooled(link, &kase->layer[0].workload, 1);
         for (int64_t c = reach->channel.first; c <= reach->channel.last; c++) {
-            struct pim_range k = {c / (rows * columns), c / (rows * columns)};
+            struct pim_interval k = {c / (rows * columns), c / (rows * columns)};
             int64_t row = c / columns % rows, column = c % columns;
             int64_t step = last_of(finals, n, k, hull(kase, 0, row, row), hull(kase, 1, column, column));
             last = step > last ? step : last;
@@ -280,7 +280,7 @@ static void run_consumer(const struct pim_case *kase, const struct finals *final
     do {
         uint64_t bank = 0;
         do {
-            struct pim_range none = {INT64_MAX, INT64_MIN};
+            struct pim_interval none = {INT64_MAX, INT64_MIN};
             struct reach reach = {none, none, none, none};
             int64_t at[PIM_DIMENSIONS];
             bool any = false;

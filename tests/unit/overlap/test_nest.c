@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct pim_loop loop(unsigned dimension, uint32_t count, bool spatial)
+static struct pim_nest_loop loop(unsigned dimension, uint32_t count, bool spatial)
 {
-    return (struct pim_loop){.dimension = (uint8_t)dimension, .spatial = spatial, .count = count};
+    return (struct pim_nest_loop){.dimension = (uint8_t)dimension, .spatial = spatial, .count = count};
 }
 
 /* 7 rows as 2 banks of 4: the last bank has 3; one more step of 2 x 4 temporal iterations does not exist. */
@@ -17,7 +17,7 @@ START_TEST(imperfect_factors)
     struct pim_workload workload;
     struct pim_nest nest = {.loops = 2, .cut = 2};
     struct pim_strides strides;
-    struct pim_range box[PIM_DIMENSIONS];
+    struct pim_interval box[PIM_DIMENSIONS];
     struct pim_error error = {PIM_OK, ""};
     pim_workload_initialize(&workload);
     workload.size[PIM_P] = 7;

@@ -107,7 +107,7 @@ START_TEST(samples_by_rows)
             continue;
         drawn++;
         for (uint32_t l = 0; l < nest.loops; l++) {
-            const struct pim_loop *loop = &nest.loop[l], *before = l > 0 ? loop - 1 : loop;
+            const struct pim_nest_loop *loop = &nest.loop[l], *before = l > 0 ? loop - 1 : loop;
             if (loop->dimension != PIM_P)
                 continue;
             ck_assert(!loop->spatial || (loop->level == 2 && loop->count == 2));
@@ -141,7 +141,7 @@ START_TEST(pins_hold)
         if (!pim_mapping_space_sample(&space, &random, &nest))
             continue;
         for (uint32_t l = 0; l < nest.loops; l++) {
-            const struct pim_loop *loop = &nest.loop[l];
+            const struct pim_nest_loop *loop = &nest.loop[l];
             seen |= loop->dimension == PIM_K && loop->spatial && loop->level == 2 && loop->count == 4;
             seen |= 2U * (loop->dimension == PIM_C && loop->spatial && loop->level == 3 && loop->count == 24);
             seen |= 4U * (loop->dimension == PIM_P && !loop->spatial && loop->level == 2 && loop->count == 7);
@@ -176,11 +176,11 @@ START_TEST(step_by_hand)
     layer.workload.size[PIM_P] = 4;
     layer.workload.size[PIM_R] = 3;
     struct pim_nest nest = {.loops = 5, .cut = 2};
-    nest.loop[0] = (struct pim_loop){PIM_P, false, PIM_LEVEL_BANK, 4};
-    nest.loop[1] = (struct pim_loop){PIM_K, true, PIM_LEVEL_BANK, 8};
-    nest.loop[2] = (struct pim_loop){PIM_K, true, PIM_LEVEL_COLUMN, 8};
-    nest.loop[3] = (struct pim_loop){PIM_C, true, PIM_LEVEL_COLUMN, 32};
-    nest.loop[4] = (struct pim_loop){PIM_R, false, PIM_LEVEL_COLUMN, 3};
+    nest.loop[0] = (struct pim_nest_loop){PIM_P, false, PIM_LEVEL_BANK, 4};
+    nest.loop[1] = (struct pim_nest_loop){PIM_K, true, PIM_LEVEL_BANK, 8};
+    nest.loop[2] = (struct pim_nest_loop){PIM_K, true, PIM_LEVEL_COLUMN, 8};
+    nest.loop[3] = (struct pim_nest_loop){PIM_C, true, PIM_LEVEL_COLUMN, 32};
+    nest.loop[4] = (struct pim_nest_loop){PIM_R, false, PIM_LEVEL_COLUMN, 3};
     pim_mapping_space_initialize(&space, &layer.workload, 1, 8, 8192, 4096);
     ck_assert(pim_nest_derive(&layer.workload, &nest, &strides, &error) == PIM_OK);
     ck_assert(pim_step_cost(&machine, &layer, &space, &nest, &strides, &cost));

@@ -85,8 +85,8 @@ static enum pim_status take_nest(const struct reading *reading, const char *plac
             return pim_fail(reading->error, PIM_BAD_INPUT,
                             "%s: %s: nest[%zu] must be [dimension, count, \"T\" or \"S\"]", reading->name,
                             place, i);
-        nest->loop[nest->loops++] =
-            (struct pim_loop){.dimension = (uint8_t)d, .spatial = kind[0] == 'S', .count = (uint32_t)count};
+        nest->loop[nest->loops++] = (struct pim_nest_loop){
+            .dimension = (uint8_t)d, .spatial = kind[0] == 'S', .count = (uint32_t)count};
     }
     return PIM_OK;
 }

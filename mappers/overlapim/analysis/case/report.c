@@ -15,11 +15,11 @@ enum { LISTED = 1 << 20 }; /* lists of more data spaces are left out */
 struct points {
     const struct pim_producer *producer;
     const struct pim_link *link;
-    enum pim_need need;
+    enum pim_need_axis need;
     int64_t last; /* -1: no points */
 };
 
-static void visit_points(void *context, struct pim_range range)
+static void visit_points(void *context, struct pim_interval range)
 {
     struct points *points = context;
     int64_t last = (int64_t)pim_producer_last(points->producer, points->link, points->need, range);
@@ -29,17 +29,17 @@ static void visit_points(void *context, struct pim_range range)
 /* Ready steps of a data space: of the hull, of the exact points, and of the literal reading of the paper's
  * equations (the smallest corner, no reduction). -1: nothing is needed. */
 struct detail {
-    struct pim_range range[PIM_NEEDS];
+    struct pim_interval range[PIM_NEEDS];
     int64_t ready, exact, literal;
 };
 
 /* The step of the smallest corner; a flat index is channel, row and column behind each other. */
-static int64_t corner(const struct pim_producer *producer, const struct pim_link *link, enum pim_need need,
-                      int64_t first)
+static int64_t corner(const struct pim_producer *producer, const struct pim_link *link,
+                      enum pim_need_axis need, int64_t first)
 {
     if (need == PIM_NEED_FLAT) {
         struct pim_flat_box boxes[PIM_FLAT_BOXES];
-        (void)pim_producer_unflatten(producer, link, (struct pim_range){first, first}, boxes);
+        (void)pim_producer_unflatten(producer, link, (struct pim_interval){first, first}, boxes);
         return (int64_t)(pim_axis_step(&producer->axis[PIM_NEED_K], boxes[0].channel.first) +
                          pim_axis_step(&producer->axis[PIM_NEED_P], boxes[0].row.first) +
                          pim_axis_step(&producer->axis[PIM_NEED_Q], boxes[0].column.first));
@@ -52,14 +52,14 @@ static struct detail detail_of(const struct pim_producer *producer, const struct
 {
     const struct pim_link *link = &layer->link[0];
     struct detail detail = {.ready = 0};
-    struct pim_range box[PIM_DIMENSIONS];
+    struct pim_interval box[PIM_DIMENSIONS];
     (void)pim_nest_data_space(&layer->workload, &layer->nest, &layer->strides, space->bank, space->step, box);
     bool empty = false, no_points = false;
     for (unsigned n = 0; n < PIM_NEEDS; n++) {
-        enum pim_need need = (enum pim_need)n;
+        enum pim_need_axis need = (enum pim_need_axis)n;
         if (!pim_link_has(link, need))
             continue;
-        struct pim_range range = pim_link_range(link, producer->workload, &layer->workload, box, need);
+        struct pim_interval range = pim_link_range(link, producer->workload, &layer->workload, box, need);
         struct points points = {producer, link, need, -1};
         detail.range[need] = range;
         empty = empty || pim_range_empty(range);
@@ -78,7 +78,7 @@ static struct detail detail_of(const struct pim_producer *producer, const struct
     return detail;
 }
 
-static void put_range(struct pim_json *json, const char *key, struct pim_range range)
+static void put_range(struct pim_json *json, const char *key, struct pim_interval range)
 {
     pim_json_begin_array(json, key);
     pim_json_put_integer(json, NULL, range.first);
@@ -91,14 +91,14 @@ static void put_box(struct pim_json *json, const struct pim_link *link, const st
     static const char *const names[PIM_NEEDS] = {"N", "K", "P", "Q", "F"};
     pim_json_begin_object(json, "box");
     for (unsigned need = 0; need < PIM_NEEDS; need++) {
-        if (pim_link_has(link, (enum pim_need)need))
+        if (pim_link_has(link, (enum pim_need_axis)need))
             put_range(json, names[need], detail->range[need]);
     }
     pim_json_end(json);
 }
 
 static void put_data_spaces(struct pim_json *json, const struct pim_case *kase,
-                            const struct pim_evaluation *evaluation)
+                            const struct pim_overlap_evaluation *evaluation)
 {
     const struct pim_overlap_layer *from = &kase->layer[0], *layer = &kase->layer[1];
     struct pim_producer producer;
@@ -127,7 +127,7 @@ static void put_counts(struct pim_json *json, const char *key, const uint64_t *c
     pim_json_end(json);
 }
 
-static void put_rows(struct pim_json *json, const struct pim_evaluation *evaluation, uint64_t banks)
+static void put_rows(struct pim_json *json, const struct pim_overlap_evaluation *evaluation, uint64_t banks)
 {
     pim_json_begin_array(json, "transformed_rows");
     for (uint64_t i = 0; i < evaluation->data_spaces; i++) {
@@ -144,7 +144,7 @@ static void put_rows(struct pim_json *json, const struct pim_evaluation *evaluat
 }
 
 static void put_pair(struct pim_json *json, const struct pim_case *kase,
-                     const struct pim_evaluation *evaluation)
+                     const struct pim_overlap_evaluation *evaluation)
 {
     const struct pim_overlap_layer *from = &kase->layer[0], *layer = &kase->layer[1];
     pim_json_put_count(json, "producer_steps", from->strides.steps);
@@ -189,9 +189,9 @@ static void put_triples(struct pim_json *json, const char *key, const struct pim
 }
 
 static void put_chain(struct pim_json *json, const struct pim_case *kase,
-                      const struct pim_evaluation *evaluations)
+                      const struct pim_overlap_evaluation *evaluations)
 {
-    const struct pim_evaluation *last = &evaluations[kase->layers - 1];
+    const struct pim_overlap_evaluation *last = &evaluations[kase->layers - 1];
     if (kase->layers >= 2 && evaluations[kase->layers - 2].ends)
         put_triples(json, "middle_end", evaluations[kase->layers - 2].ends,
                     evaluations[kase->layers - 2].data_spaces);
@@ -218,7 +218,8 @@ static void put_chain(struct pim_json *json, const struct pim_case *kase,
     pim_json_end(json);
 }
 
-static void print_text(const struct pim_case *kase, const struct pim_evaluation *evaluations, FILE *file)
+static void print_text(const struct pim_case *kase, const struct pim_overlap_evaluation *evaluations,
+                       FILE *file)
 {
     fprintf(file, "%-24s %12s %10s %12s %14s %14s %14s %14s\n", "layer", "steps", "banks", "data spaces",
             "alone", "lock step", "per bank", "transformed");
@@ -238,7 +239,7 @@ static void print_text(const struct pim_case *kase, const struct pim_evaluation 
             end);
 }
 
-static enum pim_status print(const struct pim_case *kase, const struct pim_evaluation *evaluations,
+static enum pim_status print(const struct pim_case *kase, const struct pim_overlap_evaluation *evaluations,
                              const struct pim_case_options *options, FILE *file, struct pim_error *error)
 {
     if (!options->json) {
@@ -280,7 +281,7 @@ static bool read_later(const struct pim_case *kase, uint32_t layer)
 enum pim_status pim_case_report(const struct pim_case *kase, const struct pim_case_options *options,
                                 FILE *file, struct pim_error *error)
 {
-    struct pim_evaluation *evaluations = calloc(kase->layers, sizeof *evaluations);
+    struct pim_overlap_evaluation *evaluations = calloc(kase->layers, sizeof *evaluations);
     struct pim_schedule *schedules = calloc(kase->layers, sizeof *schedules);
     enum pim_status status =
         evaluations && schedules ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "%s: out of memory", kase->name);
