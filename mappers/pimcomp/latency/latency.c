@@ -14,7 +14,10 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+enum { PHASE_NAME = 64 };
 
 /* Where the last pixel lies that windows 0 to `window` of a layer read of a part: so many pixels of the input
  * come first. */
@@ -213,7 +216,10 @@ static enum pim_status emit(struct pim_ll *ll, struct pim_trace_writer *writer)
     uint64_t local = ll->mapping->architecture->local_memory_bytes;
     PIM_TRY(find_settings(ll, local < UINT32_MAX ? (uint32_t)local : UINT32_MAX, &settings));
     PIM_TRY(pim_core_schedule_begin(ll->options, &emitter, ll->mapping, writer, ll->arena, ll->error));
-    uint32_t phase = pim_core_emit_phase_begin(&emitter, "inference");
+    const char *part = ll->options->part;
+    char name[PHASE_NAME];
+    (void)snprintf(name, sizeof name, "inference%s%s", part ? " of " : "", part ? part : "");
+    uint32_t phase = pim_core_emit_phase_begin(&emitter, name);
     bool through = attempt(ll, settings, &emitter);
     if (ll->status == PIM_OK && !through)
         return ll->status =

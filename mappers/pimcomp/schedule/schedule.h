@@ -59,6 +59,9 @@ struct pim_core_schedule_options {
     /* Both. May be NULL. */
     struct pim_core_schedule_report *report;
     const struct pim_core_placement *placement;
+    /* What of a network in parts this is, in a few words ("segment 2"): phases and their steps are named
+     * after it. NULL: all of the network. */
+    const char *part;
     /* Emits phases of its own before the schedule's. */
     void (*prologue)(void *context, struct pim_core_emitter *emitter);
     void *prologue_context;

@@ -235,9 +235,12 @@ static enum pim_status schedule_segment(struct run *run, const struct pim_core_s
     struct pim_core_schedule_options used = *options;
     struct pim_core_schedule_report report;
     struct pim_core_memory_map map;
+    char part[32];
     used.no_keeping = options->no_keeping || segment->no_keeping;
     used.report = &report;
     used.placement = &placement;
+    (void)snprintf(part, sizeof part, "segment %" PRIu32, run->number);
+    used.part = part;
     used.prologue = write_weights;
     used.prologue_context = run;
     PIM_TRY(pim_core_layout_check(&mapping, run->error));

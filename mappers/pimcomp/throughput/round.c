@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROUND_NAME = 32 };
+enum { ROUND_NAME = 64 };
 
 /* --- one pass --- */
 
@@ -289,7 +289,8 @@ static bool update_layers(struct pim_round_schedule *schedule, uint32_t round, u
 static uint32_t emit_round(struct pim_round_schedule *schedule, uint32_t round)
 {
     char name[ROUND_NAME];
-    snprintf(name, sizeof name, "round %" PRIu32, round);
+    const char *part = schedule->options->part;
+    snprintf(name, sizeof name, "round %" PRIu32 "%s%s", round, part ? "/rounds of " : "", part ? part : "");
     uint32_t phase = pim_core_emit_phase_begin(&schedule->emitter, name);
     bool works = start_round(schedule, round);
     for (uint32_t i = 0; works && schedule->emitter.status == PIM_OK; i++) {

@@ -14,8 +14,7 @@ enum pim_status pim_report_write(const struct pim_system *system, const struct p
         pim_report_csv(system, result, inputs, file);
         break;
     case PIM_REPORT_TEXT:
-        pim_report_text(system, result, inputs, file);
-        break;
+        return pim_report_text(system, result, inputs, file, error);
     }
     return PIM_OK;
 }

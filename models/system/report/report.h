@@ -42,8 +42,8 @@ void pim_host_usage(double *cpu_seconds, uint64_t *peak_memory_bytes);
 /* The single formats. */
 enum pim_status pim_report_json(const struct pim_system *system, const struct pim_run_result *result,
                                 const struct pim_report_inputs *inputs, FILE *file, struct pim_error *error);
-void pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
-                     const struct pim_report_inputs *inputs, FILE *file);
+enum pim_status pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
+                                const struct pim_report_inputs *inputs, FILE *file, struct pim_error *error);
 void pim_report_csv(const struct pim_system *system, const struct pim_run_result *result,
                     const struct pim_report_inputs *inputs, FILE *file);
 

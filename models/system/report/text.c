@@ -4,13 +4,14 @@
 #include "models/system/report/steps.h"
 #include "models/system/report/tile_results.h"
 #include "sim/output/output.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 8, GROUPS = 64 };
+enum { SHOWN = 8, STEP_WIDTH = 16 };
 
 static double percent(double part, double whole)
 {
@@ -80,16 +81,13 @@ static int by_cycles(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
-/* Steps beyond the last group go into it together. */
 static size_t add_phase(struct group *groups, size_t count, const char *name, uint64_t cycles,
                         uint64_t estimate)
 {
     size_t i = 0;
     while (i < count && strcmp(groups[i].name, name) != 0)
         i++;
-    if (i == GROUPS)
-        groups[--i].name = "(others)";
-    else if (i == count)
+    if (i == count)
         groups[count++] = (struct group){.name = name};
     groups[i].phases++;
     groups[i].cycles += cycles;
@@ -105,10 +103,30 @@ static void end_line(FILE *file, bool estimates, const char *before, int width, 
     fputc('\n', file);
 }
 
-static void print_phases(const struct pim_system *system, const struct pim_run_result *result, bool estimates,
-                         FILE *file)
+static void print_steps(const struct group *groups, size_t count, bool estimates, double whole, FILE *file)
 {
-    struct group groups[GROUPS];
+    const size_t shown = count < 2 * SHOWN ? count : 2 * SHOWN;
+    int width = STEP_WIDTH;
+    for (size_t i = 0; i < shown; i++)
+        if (strlen(groups[i].name) > (size_t)width)
+            width = (int)strlen(groups[i].name);
+    fprintf(file, "\nsteps by time (by how much each moves the end of the work)\n");
+    fprintf(file, "  %-*s %8s %14s %8s%s\n", width, "step", "phases", "cycles", "share",
+            estimates ? "       estimate" : "");
+    for (size_t i = 0; i < shown; i++) {
+        fprintf(file, "  %-*s %8" PRIu64 " %14" PRIu64 " %6.1f %%", width, groups[i].name, groups[i].phases,
+                groups[i].cycles, percent((double)groups[i].cycles, whole));
+        end_line(file, estimates, " ", 14, groups[i].estimate);
+    }
+    if (count > shown)
+        fprintf(file, "  (%zu shorter steps are not shown)\n", count - shown);
+}
+
+static enum pim_status print_phases(const struct pim_system *system, const struct pim_run_result *result,
+                                    bool estimates, FILE *file, struct pim_error *error)
+{
+    struct group *groups = calloc((size_t)system->phase_count + 1, sizeof *groups);
+    PIM_NEED_MEMORY(groups, error, "no memory for the steps of %" PRIu32 " phases", system->phase_count);
     size_t count = 0;
     uint64_t frontier = 0;
     for (uint32_t i = 0; i < system->phase_count; i++) {
@@ -118,16 +136,9 @@ static void print_phases(const struct pim_system *system, const struct pim_run_r
                           phase->estimate_cycles);
     }
     qsort(groups, count, sizeof groups[0], by_cycles);
-    fprintf(file, "\nsteps by time (by how much each moves the end of the work)\n");
-    fprintf(file, "  %-16s %8s %14s %8s%s\n", "step", "phases", "cycles", "share",
-            estimates ? "       estimate" : "");
-    for (size_t i = 0; i < count && i < 2 * SHOWN; i++) {
-        fprintf(file, "  %-16s %8" PRIu64 " %14" PRIu64 " %6.1f %%", groups[i].name, groups[i].phases,
-                groups[i].cycles, percent((double)groups[i].cycles, (double)result->cycles));
-        end_line(file, estimates, " ", 14, groups[i].estimate);
-    }
-    if (count > 2 * SHOWN)
-        fprintf(file, "  (%zu shorter steps are not shown)\n", count - 2 * SHOWN);
+    print_steps(groups, count, estimates, (double)result->cycles, file);
+    free(groups);
+    return PIM_OK;
 }
 
 static void print_longest(const struct pim_system *system, bool estimates, FILE *file)
@@ -314,8 +325,8 @@ static void print_tiles(const struct pim_tiles *tiles, const struct pim_run_resu
     fputc('\n', file);
 }
 
-void pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
-                     const struct pim_report_inputs *inputs, FILE *file)
+enum pim_status pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
+                                const struct pim_report_inputs *inputs, FILE *file, struct pim_error *error)
 {
     const struct pim_trace_description *description = pim_trace_description(system->trace);
     static const char *const fidelities[] = {"ideal", "analytic", "flit"};
@@ -342,7 +353,7 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
         fprintf(file, "estimates     none in the trace\n");
     else if (!result->complete)
         fprintf(file, "estimates     of the whole trace, not shown\n");
-    print_phases(system, result, estimates, file);
+    PIM_TRY(print_phases(system, result, estimates, file, error));
     print_longest(system, estimates, file);
     print_engines(system, result, file);
     if (pim_system_cores(system))
@@ -364,4 +375,5 @@ void pim_report_text(const struct pim_system *system, const struct pim_run_resul
     if (!inputs->reproducible)
         fprintf(file, "\nsimulated in %.2f CPU s, %" PRIu64 " events, %.1f MB\n", inputs->cpu_seconds,
                 result->events, (double)inputs->peak_memory_bytes / 1e6);
+    return PIM_OK;
 }

@@ -602,6 +602,40 @@ START_TEST(steps_share_the_run)
 }
 END_TEST
 
+/* Steps have no number beyond which they are summed up: the longest of seventy comes last, and is the first
+ * of the table, whose columns begin behind the longest name. */
+START_TEST(every_step_has_its_own_row)
+{
+    enum { STEPS = 70, LONGEST = STEPS - 1 };
+    char *source = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&source, &bytes);
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, ".version 1\n.family \"test\"\n.configuration \"array = { width = 1; height = 1; };\"\n"
+                  ".array width=1 height=1 units=1\n");
+    for (int i = 0; i < STEPS; i++)
+        fprintf(file, ".phase %d \"layer%d/%s %d\" cycles=8\n", i, i,
+                i < LONGEST ? "step" : "the longest of all steps", i);
+    fprintf(file, ".unit 0\n");
+    for (int i = 0; i < STEPS; i++)
+        fprintf(file, "phase_begin %d\nmatrix m=%d n=8 k=8\nphase_end %d\n", i, i < LONGEST ? 8 : 80, i);
+    ck_assert_int_eq(fclose(file), 0);
+    assemble(source);
+    free(source);
+    ck_assert_int_eq(run("run trace.bin --quiet --reproducible"), 0);
+    char *summary = output("out");
+    ck_assert_ptr_null(strstr(summary, "others"));
+    ck_assert_ptr_nonnull(strstr(summary, "(54 shorter steps are not shown)"));
+    const char *head = strstr(summary, "\n  step "), *row = head ? strchr(head + 1, '\n') : NULL;
+    ck_assert_ptr_nonnull(row);
+    ck_assert_ptr_eq(strstr(row, "\n  the longest of all steps 69        1 "), row);
+    const char *next = strchr(row + 1, '\n');
+    ck_assert_ptr_nonnull(next);
+    ck_assert_int_eq(row - head, next - row); /* rows are as wide as the head */
+    free(summary);
+}
+END_TEST
+
 START_TEST(csv_and_text_tell_the_same_figures)
 {
     assemble(program);
@@ -658,6 +692,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, components_of_the_energy_add_up);
     tcase_add_test(tests, clocked_and_static_power_of_cores);
     tcase_add_test(tests, steps_share_the_run);
+    tcase_add_test(tests, every_step_has_its_own_row);
     tcase_add_test(tests, csv_and_text_tell_the_same_figures);
     tcase_add_test(tests, a_deadlock_has_its_own_exit_code_and_no_results);
     suite_add_tcase(suite, tests);

@@ -5,6 +5,7 @@
 #include "mappers/pimcomp/segmented.h"
 #include "mappers/pimcomp/segments/segments.h"
 #include "mappers/search/workers.h"
+#include "models/system/report/steps.h"
 #include "tests/unit/pimcomp/values/forms.h"
 #include "tests/unit/pimcomp/values/functional.h"
 #include "tests/unit/test_main.h"
@@ -80,6 +81,34 @@ static void check_sets(const struct segmented *m, const struct pim_trace *trace)
     ck_assert_uint_eq(sets, m->segments.count);
 }
 
+/* No two phases have the same name, and a step (the last part of a name) is of one segment: either its
+ * writing or its rounds. */
+static void check_phases(const struct segmented *m, const struct pim_trace *trace)
+{
+    const char *work = m->problem.mode == PIM_CORE_LOW_LATENCY ? "inference" : "rounds";
+    const uint32_t phases = pim_trace_phases(trace);
+    uint32_t segment = 0, works = 0;
+    for (uint32_t i = 0; i < phases; i++) {
+        const char *name = pim_trace_phase(trace, i)->name;
+        char expected[64];
+        for (uint32_t other = 0; other < i; other++)
+            ck_assert_str_ne(name, pim_trace_phase(trace, other)->name);
+        (void)snprintf(expected, sizeof expected, "weights of segment %" PRIu32, segment);
+        if (strcmp(name, expected) == 0) {
+            ck_assert_msg(segment == 0 || works > 0, "segment %" PRIu32 " does nothing", segment - 1);
+            segment++;
+            works = 0;
+            continue;
+        }
+        ck_assert_uint_gt(segment, 0);
+        (void)snprintf(expected, sizeof expected, "%s of segment %" PRIu32, work, segment - 1);
+        ck_assert_str_eq(pim_step_name(name), expected);
+        works++;
+    }
+    ck_assert_uint_gt(works, 0);
+    ck_assert_uint_eq(segment, m->segments.count);
+}
+
 /* Schedules, executes and compares. */
 static enum pim_status prove(struct segmented *m, const struct net *net, const struct setup *s, uint64_t seed,
                              struct pim_core_schedule_report *report)
@@ -116,6 +145,7 @@ static enum pim_status prove(struct segmented *m, const struct net *net, const s
         pim_trace_open(path, &trace, &m->error) != PIM_OK)
         return m->error.status;
     check_sets(m, trace);
+    check_phases(m, trace);
     enum pim_status status =
         pim_core_check_values(&net->graph, &mapping, &map, trace, &check, &result, &m->error);
     pim_trace_close(trace);
