@@ -81,18 +81,27 @@ static int by_cycles(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
-static size_t add_phase(struct group *groups, size_t count, const char *name, uint64_t cycles,
-                        uint64_t estimate)
+static int by_name(const void *a, const void *b)
 {
-    size_t i = 0;
-    while (i < count && strcmp(groups[i].name, name) != 0)
-        i++;
-    if (i == count)
-        groups[count++] = (struct group){.name = name};
-    groups[i].phases++;
-    groups[i].cycles += cycles;
-    groups[i].estimate += estimate;
-    return count;
+    const struct group *first = a, *second = b;
+    return strcmp(first->name, second->name);
+}
+
+/* Groups of the same name become one; returns how many there are then. */
+static size_t merge(struct group *groups, size_t count)
+{
+    size_t merged = 0;
+    qsort(groups, count, sizeof groups[0], by_name);
+    for (size_t i = 0; i < count; i++) {
+        if (merged == 0 || strcmp(groups[merged - 1].name, groups[i].name) != 0) {
+            groups[merged++] = groups[i];
+            continue;
+        }
+        groups[merged - 1].phases += groups[i].phases;
+        groups[merged - 1].cycles += groups[i].cycles;
+        groups[merged - 1].estimate += groups[i].estimate;
+    }
+    return merged;
 }
 
 /* Ends a line, with the estimate where it is one of this hardware and of all that was run. */
@@ -127,14 +136,14 @@ static enum pim_status print_phases(const struct pim_system *system, const struc
 {
     struct group *groups = calloc((size_t)system->phase_count + 1, sizeof *groups);
     PIM_NEED_MEMORY(groups, error, "no memory for the steps of %" PRIu32 " phases", system->phase_count);
-    size_t count = 0;
     uint64_t frontier = 0;
     for (uint32_t i = 0; i < system->phase_count; i++) {
         const struct pim_trace_phase *phase = pim_trace_phase(system->trace, i);
-        count = add_phase(groups, count, pim_step_name(phase->name),
-                          pim_phase_advance(pim_system_cycles(system, system->phases[i].end), &frontier),
-                          phase->estimate_cycles);
+        const uint64_t end = pim_system_cycles(system, system->phases[i].end);
+        groups[i] = (struct group){pim_step_name(phase->name), 1, pim_phase_advance(end, &frontier),
+                                   phase->estimate_cycles};
     }
+    const size_t count = merge(groups, system->phase_count);
     qsort(groups, count, sizeof groups[0], by_cycles);
     print_steps(groups, count, estimates, (double)result->cycles, file);
     free(groups);
