@@ -70,6 +70,14 @@ pimsim_command_test(noc_batches_rows "noc --batch 1 --batches 2 --packets ${CMAK
 pimsim_command_test(noc_batches_beyond "noc --traffic uniform --batch 65536 --batches 65536" 1 "^$"
   "4294967296 requests of each of 64 nodes are more than 268435456 in all: fewer or smaller batches are needed")
 pimsim_command_test(noc_batches_alone "noc --traffic uniform --rate 0.1 --batches 2" 2 "^$" "--batches goes with --batch\n")
+# Only traffic at a rate saturates a network; the packets of a batch wait for each other, and all arrive.
+pimsim_command_test(noc_batch_limit "noc --traffic uniform --batch 3 --latency-limit 7" 2 "^$"
+  "^pimsim noc: --latency-limit does not go with --batch, which has no rate at which the network could be saturated\n")
+pimsim_command_test(noc_batch_bounded "noc --traffic hotspot --hotspots 0 --batch 100 --reproducible" 0
+  "^mesh 8 x 8, [^\n]*\ncycles [^\n]*\npackets                6400\npacket latency         [0-9][0-9][0-9][0-9]" "^$")
+pimsim_command_test(noc_batch_json "noc --traffic hotspot --hotspots 0 --batch 100 --format json --reproducible" 0 "\"saturated\": false" "^$")
+pimsim_command_test(noc_limit "noc --traffic uniform --rate 0.1 --latency-limit 30 --reproducible" 0
+  "\nSATURATED: the mean latency passed 30 cycles \\(--latency-limit\\), or packets did not arrive; " "^$")
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/booksim/network "router 0 node 0 node 1\n")
 pimsim_command_test(noc_network_file_nodes "noc --traffic uniform --rate 0.1 --set noc.topology=file --set noc.routing=minimal --set noc.network_file=${CMAKE_CURRENT_BINARY_DIR}/booksim/network" 1 "^$"
   "noc.network_file has 2 nodes: width x height is 8 x 8\n")

@@ -177,8 +177,10 @@ static void write_text(FILE *file, const struct pim_noc_configuration *noc,
             pim_noc_topology_name(noc->topology), noc->width, noc->height, noc->virtual_channels,
             noc->buffer_flits);
     if (result->saturated)
-        fprintf(file, "SATURATED: latency grows without bound at this rate; the latencies are those of the "
-                      "packets that arrived\n");
+        fprintf(file,
+                "SATURATED: the mean latency passed %g cycles (--latency-limit), or packets did not arrive; "
+                "the latencies are those of the packets that arrived\n",
+                inputs->latency_limit);
     fprintf(file, "cycles                 %" PRIu64 " (%" PRIu64 " measured)\n", result->cycles,
             result->measured_cycles);
     write_batches(file, result);

@@ -8,9 +8,10 @@
 
 struct noc_report_inputs {
     uint64_t config_hash, seed;
-    double rate;       /* as asked for; NaN: none was */
-    bool reproducible; /* leave out what differs from run to run */
-    bool synthetic;    /* traffic that was measured, not a list */
+    double rate;          /* as asked for; NaN: none was */
+    double latency_limit; /* beyond which the network counts as saturated */
+    bool reproducible;    /* leave out what differs from run to run */
+    bool synthetic;       /* traffic that was measured, not a list */
 };
 
 enum { NOC_FORMAT_TEXT, NOC_FORMAT_JSON, NOC_FORMAT_CSV };

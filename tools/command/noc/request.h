@@ -19,8 +19,9 @@ struct noc_request {
     struct noc_requests requests;
     uint64_t watched;      /* packet */
     const char *watch_log; /* NULL: none is watched */
-    /* An option of synthetic traffic that is given, or NULL: of its samples, of their precision, another. */
-    const char *measured, *precise, *synthetic;
+    /* An option of synthetic traffic that is given, or NULL: of its samples, of their precision, of its
+     * saturation, another. */
+    const char *measured, *precise, *limited, *synthetic;
     const struct pim_traffic_class *traffic; /* of a BookSim file, or NULL */
 };
 

@@ -23,6 +23,7 @@ static enum pim_status write_report(const struct noc_request *request,
     struct noc_report_inputs inputs = {.config_hash = config_hash,
                                        .seed = synthetic ? request->seed : 0,
                                        .rate = request->rate, /* NaN with a list */
+                                       .latency_limit = request->latency_limit,
                                        .reproducible = request->reproducible,
                                        .synthetic = synthetic};
     struct pim_output *output;
@@ -94,7 +95,9 @@ static enum pim_status run_requests(const struct noc_request *request,
     struct pim_requests_result result;
     if (noc_requests_run(requests, noc, class, request->packets, request->log, &result, error) != PIM_OK)
         return error->status;
-    result.traffic.saturated = pim_histogram_mean(&result.traffic.latency) > request->latency_limit;
+    /* Only at a rate can a network be saturated: a batch and a list end, however long their packets take. */
+    result.traffic.saturated = !request->packets && requests->rules.batch == 0 &&
+                               pim_histogram_mean(&result.traffic.latency) > request->latency_limit;
     enum pim_status status =
         write_report(request, noc, &result.traffic, config_hash, request->packets == NULL, error);
     pim_requests_result_terminate(&result);

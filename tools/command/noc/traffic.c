@@ -18,7 +18,7 @@ static void mark_synthetic(struct option_rule *rules, size_t count, struct noc_r
     } marks[] = {{"rate", &request->synthetic},     {"rate-unit", &request->synthetic},
                  {"sizes", &request->synthetic},    {"on-off", &request->synthetic},
                  {"hotspots", &request->synthetic}, {"sweep-rate", &request->synthetic},
-                 {"seed", &request->synthetic},     {"latency-limit", &request->synthetic},
+                 {"seed", &request->synthetic},     {"latency-limit", &request->limited},
                  {"warm-up", &request->measured},   {"sample", &request->measured},
                  {"samples", &request->measured},   {"precision", &request->precise}};
     for (size_t i = 0; i < count; i++)
@@ -30,7 +30,11 @@ static void mark_synthetic(struct option_rule *rules, size_t count, struct noc_r
 /* An option of synthetic traffic that is given, or NULL. */
 static const char *synthetic_option(const struct noc_request *request)
 {
-    return request->synthetic ? request->synthetic : request->measured ? request->measured : request->precise;
+    const char *const given[] = {request->synthetic, request->limited, request->measured, request->precise};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+        if (given[i])
+            return given[i];
+    return NULL;
 }
 
 /* The same of traffic that waits. */
@@ -59,6 +63,9 @@ static enum pim_status check_waiting(const struct noc_request *request, struct p
          "--precision does not go with --messages or --batch: all samples are taken"},
         {batch && request->measured,
          "--warm-up, --sample and --samples do not go with --batch: all of its packets count"},
+        {batch && request->limited,
+         "--latency-limit does not go with --batch, which has no rate at which the network could be "
+         "saturated"},
         {requests->messages && request->sizes, "--messages says all sizes: not with --sizes"},
         {batch && !isnan(request->rate), "--rate does not go with --batch: a terminal sends when it may"},
     };
