@@ -140,12 +140,19 @@ struct pim_mapper_job {
     uint64_t macs[2];  /* one of these, or 0: not known */
 };
 
+/* Vision transformers in ONNX files. */
+enum pim_mapper_transformers {
+    PIM_TRANSFORMERS_AS_READ,    /* are graphs like others */
+    PIM_TRANSFORMERS_RECOGNISED, /* are taken as their descriptor makes them; other graphs as they are */
+    PIM_TRANSFORMERS_ALONE       /* the same; nothing else is taken */
+};
+
 struct pim_mapper {
     const char *name;        /* "allspark" */
     const char *summary;     /* for a list of mappers */
     const char *description; /* a sentence or more */
-    bool transformers;       /* takes vision transformers alone; those of files are recognised */
-    bool stops;              /* its searches ask search.stop */
+    enum pim_mapper_transformers transformers;
+    bool stops; /* its searches ask search.stop */
     /* Whether it knows a network by this name, which then is no file; NULL: none. */
     bool (*knows)(const char *name);
     struct pim_option_table options;

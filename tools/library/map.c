@@ -33,11 +33,15 @@ static enum pim_status read_onnx(const struct pim_map_request *request, struct p
     struct pim_network *read = NULL;
     struct pim_error reason;
     enum pim_status status = pim_onnx_read(request->network, &onnx, &read, error);
-    if (status != PIM_OK || !request->mapper->transformers) {
+    if (status != PIM_OK || request->mapper->transformers == PIM_TRANSFORMERS_AS_READ) {
         *network = read;
         return status;
     }
     status = pim_transformer_recognise(read, network, &reason);
+    if (status == PIM_BAD_INPUT && request->mapper->transformers != PIM_TRANSFORMERS_ALONE) {
+        *network = read;
+        return PIM_OK;
+    }
     pim_network_destroy(read);
     return status == PIM_OK ? PIM_OK
                             : pim_fail(error, status, "%s: mapper %s: %s", request->network,
@@ -56,7 +60,7 @@ enum pim_status pim_map_read_network(const struct pim_map_request *request, stru
             return PIM_OK;
         return pim_fail(error, PIM_USAGE, "%s is the name of a network, without keys or sizes to set", path);
     }
-    if (source == PIM_NETWORK_TABLE && request->mapper->transformers)
+    if (source == PIM_NETWORK_TABLE && request->mapper->transformers == PIM_TRANSFORMERS_ALONE)
         return pim_fail(error, PIM_BAD_INPUT,
                         "%s: mapper %s takes vision transformers, from descriptors or ONNX files, this is %s",
                         path, request->mapper->name, kind);

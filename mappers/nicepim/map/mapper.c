@@ -385,6 +385,7 @@ const struct pim_mapper pim_nicepim_mapper = {
     .description = "Maps a convolutional network or a transformer onto an array of DRAM-PIM nodes as NicePIM "
                    "does: regions of branches, "
                    "cuts of layers, copies of weights, layouts.",
+    .transformers = PIM_TRANSFORMERS_RECOGNISED,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .accept = accept,
     .plan_size = sizeof(struct made),

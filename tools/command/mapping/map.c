@@ -156,7 +156,7 @@ static int run_mapper(const struct pim_mapper *mapper, int argument_count, char 
          .kind = OPTION_TEXT,
          .target = &request.map.network,
          .argument = "FILE",
-         .help = mapper->transformers
+         .help = mapper->transformers == PIM_TRANSFORMERS_ALONE
                      ? "The network: a descriptor as in configs/networks, or an ONNX file"
                      : "The network: a descriptor as in configs/networks, an ONNX file, or a layer table of "
                        "SCALE-Sim (.csv)"},
