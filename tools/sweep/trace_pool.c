@@ -362,8 +362,7 @@ static enum pim_status take_mapped(struct pim_trace_pool *pool, const struct map
         struct pim_error failure = {.status = PIM_OK};
         entry->making = true;
         (void)pthread_mutex_unlock(&pool->mutex);
-        if (obtain(pool, mapping, &opened, &failure) == PIM_OK)
-            failure.status = PIM_OK; /* what was tried before what succeeded may have left a message */
+        failure.status = obtain(pool, mapping, &opened, &failure); /* not that of a try before it */
         (void)pthread_mutex_lock(&pool->mutex);
         entry->making = false;
         entry->trace = opened;

@@ -52,10 +52,9 @@ static void evaluate_network(void *context, unsigned worker, uint64_t index)
     double begin = seconds(CLOCK_THREAD_CPUTIME_ID);
     (void)snprintf(trace, sizeof trace, "%s/%" PRIu64 "-%" PRIu64 ".trace", tuning->folder.path,
                    job->iteration, index);
-    if (pim_tune_evaluate(tuning->request->networks[index], tuning->request->mapper, job->configuration,
-                          trace, tuning->subject.fidelities, &job->outcome->network[index],
-                          &job->errors[index]) == PIM_OK)
-        job->errors[index].status = PIM_OK;
+    job->errors[index].status = pim_tune_evaluate(tuning->request->networks[index], tuning->request->mapper,
+                                                  job->configuration, trace, tuning->subject.fidelities,
+                                                  &job->outcome->network[index], &job->errors[index]);
     job->seconds[index] = seconds(CLOCK_THREAD_CPUTIME_ID) - begin;
 }
 
