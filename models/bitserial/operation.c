@@ -61,13 +61,14 @@ enum pim_status pim_bitserial_check_refresh(const struct pim_dram_specification 
     uint64_t step = aap > row ? aap : row;
     if (step + p[PIM_DRAM_T_RFC] <= p[PIM_DRAM_T_REFI])
         return PIM_OK;
-    const uint64_t least = step + p[PIM_DRAM_T_RFC];
+    char enough[PIM_DRAM_INTERVAL_TEXT];
+    pim_dram_interval_text(enough, "trefi", step + p[PIM_DRAM_T_RFC], specification->clock_ps);
     return pim_fail(error, PIM_BAD_INPUT,
                     "dram.trefi is %u cycles of %u ps: a step takes up to %llu cycles and a refresh %u, "
-                    "and refreshes could not keep up: give as much as both, as dram.trefi_ns = %.13g, or "
+                    "and refreshes could not keep up: give as much as both, %s, or "
                     "dram.refresh = false",
                     p[PIM_DRAM_T_REFI], specification->clock_ps, (unsigned long long)step, p[PIM_DRAM_T_RFC],
-                    (double)least * specification->clock_ps / 1000);
+                    enough);
 }
 
 void pim_bitserial_energy(const struct pim_dram_specification *specification,

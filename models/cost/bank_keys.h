@@ -24,7 +24,7 @@
     X(trfc, "180", 100000, PIM_BANK_CYCLES_MAX, "REF to ACT.")
 #define PIM_BANK_TIME_MAP(X)                                                                                 \
     PIM_BANK_DISTANCE_MAP(X)                                                                                 \
-    X(trefi, "3904", 1000000000, PIM_BANK_REFRESH_INTERVAL_MAX,                                              \
+    X(trefi, "3904", PIM_BANK_REFRESH_NS_MAX, PIM_BANK_REFRESH_INTERVAL_MAX,                                 \
       "Mean interval of REF; ns are counted in whole cycles rounded down, so that never too few refreshes "  \
       "are made.")
 

@@ -43,6 +43,7 @@ struct pim_bank_organization {
 enum {
     PIM_BANK_CYCLES_MAX = 1 << 20,
     PIM_BANK_REFRESH_INTERVAL_MAX = 1 << 30,
+    PIM_BANK_REFRESH_NS_MAX = 1000000000,
     PIM_BANK_PORT_BYTES_MAX = 1 << 20,
     PIM_BANK_INTERLEAVED_MAX = 4
 };

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 enum { PICOSECONDS_OF_A_KHZ = 1000000000 }; /* of one cycle */
 
@@ -68,8 +69,9 @@ static enum pim_status read_refreshes(const struct pim_configuration *configurat
         return pim_configuration_fail(
             configuration, error, pim_configuration_holds(configuration, cycles) ? cycles : ns,
             "%" PRIu64 " cycles leave no time for an access between refreshes: at least %" PRIu64
-            " are needed (the sum of dram.trfc and the other times), or dram.refresh = false",
-            interval, least);
+            " are needed (the sum of dram.trfc and the other times)%s, or dram.refresh = false",
+            interval, least,
+            least > most ? ", but allowed are up to 2^30: shorter times, or rows of fewer columns" : "");
     const char *key = pim_configuration_given(configuration, ns) ? ns : clock;
     const double given = pim_configuration_real(configuration, ns);
     if (interval > most)
@@ -77,14 +79,19 @@ static enum pim_status read_refreshes(const struct pim_configuration *configurat
                                       "dram.trefi_ns = %.13g are %" PRIu64
                                       " cycles of clock.memory_khz = %" PRIu64 ": allowed are up to %" PRIu64,
                                       given, interval, khz, most);
+    char enough[64];
     const uint64_t picoseconds = (least * PICOSECONDS_OF_A_KHZ + khz - 1) / khz; /* below 2^61 */
+    if (picoseconds > UINT64_C(1000) * PIM_BANK_REFRESH_NS_MAX)
+        (void)snprintf(enough, sizeof enough, "%s = %" PRIu64, cycles, least);
+    else
+        (void)snprintf(enough, sizeof enough, "%s = %.13g", ns, (double)picoseconds / 1000);
     return pim_configuration_fail(
         configuration, error, key,
         "dram.trefi_ns = %.13g are %" PRIu64 " cycles of clock.memory_khz = %" PRIu64
         ", which leave no time for an access between refreshes: at least %" PRIu64
-        " cycles are needed (the sum of dram.trfc and the other times), as of dram.trefi_ns = %.13g, or "
+        " cycles are needed (the sum of dram.trfc and the other times), as of %s, or "
         "a faster clock, or dram.refresh = false",
-        given, interval, khz, least, (double)picoseconds / 1000);
+        given, interval, khz, least, enough);
 }
 
 enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,

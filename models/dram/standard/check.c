@@ -280,15 +280,16 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     if (independent && per_bank_refresh &&
         check_turns(specification, same_bank ? PIM_DRAM_REFSB : PIM_DRAM_REFPB, error) != PIM_OK)
         return error->status;
+    if (interval > least)
+        return PIM_OK;
     const char *key = per_bank_refresh ? "trefi_bank" : "trefi";
-    if (interval <= least)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "dram.%s: refreshes are %llu cycles of %u ps apart, but closing the rows and "
-                        "refreshing takes up to %llu: give more than that, as dram.%s_ns = %.13g, or "
-                        "dram.refresh = false",
-                        key, (unsigned long long)interval, specification->clock_ps, (unsigned long long)least,
-                        key, (double)(least + 1) * specification->clock_ps / 1000);
-    return PIM_OK;
+    char enough[PIM_DRAM_INTERVAL_TEXT];
+    pim_dram_interval_text(enough, key, least + 1, specification->clock_ps);
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "dram.%s: refreshes are %llu cycles of %u ps apart, but closing the rows and "
+                    "refreshing takes up to %llu: give more than that, %s, or dram.refresh = false",
+                    key, (unsigned long long)interval, specification->clock_ps, (unsigned long long)least,
+                    enough);
 }
 
 /* Commands at the edges of the clock, activations in two halves, the write clock. */

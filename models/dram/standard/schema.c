@@ -45,7 +45,7 @@ static const struct pim_key keys[] = {
 #undef X
 
 #define X(name, key, fallback, text)                                                                         \
-    REAL("dram." key "_ns", "", 1000000000, "ns", "In place of dram." key ", in ns. " text),
+    REAL("dram." key "_ns", "", PIM_DRAM_NS_MAX, "ns", "In place of dram." key ", in ns. " text),
         PIM_DRAM_TIME_MAP(X) PIM_DRAM_CLOCK_TIME_MAP(X)
 #undef X
 

@@ -2,6 +2,8 @@
 #include "models/dram/standard/specification.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SET(name) (UINT32_C(1) << PIM_DRAM_##name)
@@ -52,6 +54,19 @@ uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *spe
     return given ? given
                  : specification->parameter[PIM_DRAM_T_REFI] /
                        pim_dram_banks_per_rank(&specification->organization);
+}
+
+void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT], const char *key, uint64_t cycles,
+                            uint32_t clock_ps)
+{
+    const double ns = (double)cycles * clock_ps / 1000;
+    if (cycles > PIM_DRAM_REFRESH_INTERVAL_MAX)
+        (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "but allowed are up to %d: shorten the other times",
+                       PIM_DRAM_REFRESH_INTERVAL_MAX);
+    else if (ns > PIM_DRAM_NS_MAX)
+        (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "as dram.%s = %" PRIu64, key, cycles);
+    else
+        (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "as dram.%s_ns = %.13g", key, ns);
 }
 
 uint64_t pim_dram_capacity(const struct pim_dram_organization *organization)

@@ -105,8 +105,9 @@ enum pim_dram_parameter {
 enum {
     PIM_DRAM_CYCLES_MAX = 1 << 20, /* of a timing parameter */
     PIM_DRAM_REFRESH_INTERVAL_MAX = 1 << 30,
-    PIM_DRAM_BANKS_MAX = 256, /* of one channel: their numbers are bytes */
-    PIM_DRAM_RANKS_MAX = 16,  /* of one channel */
+    PIM_DRAM_NS_MAX = 1000000000, /* of a time in ns */
+    PIM_DRAM_BANKS_MAX = 256,     /* of one channel: their numbers are bytes */
+    PIM_DRAM_RANKS_MAX = 16,      /* of one channel */
     PIM_DRAM_CHANNELS_MAX = 4096,
     PIM_DRAM_ROWS_MAX = 120,
     PIM_DRAM_CONSTRAINTS_MAX = 512, /* rows by how long their commands hold the bus, and the bus itself */
@@ -242,6 +243,12 @@ static inline uint64_t pim_dram_write_latency(const struct pim_dram_specificatio
 /* The distance of per-bank refreshes of a rank: the parameter, or tREFI / banks (same_bank:
  * pim_dram_configure has filled the parameter in). */
 uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *specification);
+
+/* Into a message about refreshes that are too close: what is needed of dram.KEY, in ns as far as dram.KEY_ns
+ * may be so long, or that nothing so long is allowed. */
+enum { PIM_DRAM_INTERVAL_TEXT = 96 };
+void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT], const char *key, uint64_t cycles,
+                            uint32_t clock_ps);
 
 /* Bytes of all channels. */
 uint64_t pim_dram_capacity(const struct pim_dram_organization *organization);

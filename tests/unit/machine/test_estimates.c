@@ -431,6 +431,16 @@ static const struct {
     {ARRAY("node") "clock = { memory_khz = 333333; };\ndram = { trefi = 118; };\n",
      "slow.cfg:3: dram.trefi: 118 cycles leave no time for an access between refreshes: at least 119 are"},
     {ARRAY("node") "clock = { memory_khz = 333333; };\ndram = { trefi = 119; };\n", NULL},
+    /* a second in ns is the longest: then in cycles, as far as they are allowed */
+    {ARRAY("node") "clock = { memory_khz = 1; };\ndram = { trfc = 2000; };\n",
+     "as of dram.trefi = 2012, or a"},
+    {ARRAY("node") "clock = { memory_khz = 1; };\ndram = { trfc = 2000; trefi = 2011; };\n", "at least 2012"},
+    {ARRAY("node") "clock = { memory_khz = 1; };\ndram = { trfc = 2000; trefi = 2012; };\n", NULL},
+    {ARRAY("node") "clock = { memory_khz = 1; };\ndram = { trfc = 988; };\n",
+     "dram.trefi_ns = 1000000000, or a"},
+    {ARRAY("node") "clock = { memory_khz = 1; };\ndram = { trfc = 988; trefi_ns = 1000000000.0; };\n", NULL},
+    {ARRAY("node") "dram = { interleaved_banks = 2; row_bytes = 1048576; column_bytes = 1; tccd = 1000; };\n",
+     "but allowed are up to 2^30: shorter times, or rows of fewer columns, or dram.refresh = false"},
     /* 10^10 do not fit into 32 bits */
     {ARRAY("node") "clock = { memory_khz = 10000000; };\ndram = { trefi_ns = 1000000000.0; };\n",
      "dram.trefi_ns = 1000000000 are 10000000000 cycles of clock.memory_khz = 10000000: allowed are up to "
