@@ -499,6 +499,74 @@ START_TEST(a_time_limit_ends_segments)
 }
 END_TEST
 
+enum { PARTS_MOST = 64 };
+
+struct part_ends {
+    double begin;
+    uint32_t count;
+    double at[PARTS_MOST]; /* seconds of the clock; of each segment the one layout that is timed */
+};
+
+static enum pim_status note_end(void *observer, const struct pim_core_mapping *mapping,
+                                const struct pim_core_candidate *candidate, struct pim_error *error)
+{
+    struct part_ends *ends = observer;
+    (void)mapping, (void)candidate, (void)error;
+    ck_assert_uint_lt(ends->count, PARTS_MOST);
+    ends->at[ends->count++] = pim_search_seconds();
+    return PIM_OK;
+}
+
+/* True when the last segment still had time when it began. The parts of the limit are the least that the
+ * segments take, however busy the machine is. */
+static bool last_segment_has_time(double limit)
+{
+    const struct setup setup = {
+        .mode = PIM_CORE_LOW_LATENCY, .cores = 4, .arrays = 9, .samples = 1, .local_bytes = 1 << 16};
+    struct net net;
+    struct segmented m = {.segments = {.count = 0}};
+    struct pim_core_search_result result;
+    struct pim_workers *workers;
+    struct part_ends ends = {.count = 0};
+    struct pim_core_search_options search = pim_core_search_preset(PIM_PRESET_PAPER);
+    search.population = 10;
+    search.generations = 1000000000;
+    search.seconds = limit;
+    pim_arena_initialize(&m.arena, 0);
+    net_initialize(&net);
+    tower(&net);
+    ck_assert_msg(cut_network(&m, &net, &setup, false) == PIM_OK, "%s", m.error.text);
+    ck_assert_uint_gt(m.segments.count, 2);
+    ck_assert_int_eq(pim_workers_create(&workers, 1, &m.error), PIM_OK);
+    double before = pim_search_seconds();
+    const struct pim_core_profile_options profiling = {
+        .workers = workers, .begin = before - 1, .seconds = 1e-9, .timed = note_end, .observer = &ends};
+    ends.begin = before;
+    ck_assert_msg(pim_core_segmented_search(&m.problem, &search, &profiling, 1, &m.arena, &m.segments,
+                                            &result, &m.error) == PIM_OK,
+                  "%s", m.error.text);
+    pim_workers_destroy(workers);
+    ck_assert_uint_eq(ends.count, m.segments.count);
+    double left = limit;
+    for (uint32_t s = 0; s < ends.count; before = ends.at[s++]) {
+        left = limit - (before - ends.begin);
+        ck_assert_double_ge(ends.at[s] - before, 0.999 * left / (ends.count - s));
+    }
+    pim_arena_terminate(&m.arena);
+    net_terminate(&net);
+    return left > 0;
+}
+
+/* Each segment has an equal part of what is left of a limit. A busy machine may use up a short one. */
+START_TEST(segments_share_a_time_limit)
+{
+    bool has_time = false;
+    for (double limit = 0.1; limit < 10 && !has_time; limit *= 2)
+        has_time = last_segment_has_time(limit);
+    ck_assert(has_time);
+}
+END_TEST
+
 /* Too small however it is cut: the message says what is missing. */
 START_TEST(what_cannot_be_cut)
 {
@@ -529,6 +597,7 @@ Suite *segments_suite(void)
     tcase_add_test(tests, the_cut_is_the_best_of_all);
     tcase_add_loop_test(tests, a_time_limit_ends_segments, 0,
                         (int)(sizeof limit_cases / sizeof limit_cases[0]));
+    tcase_add_test(tests, segments_share_a_time_limit);
     tcase_add_test(tests, what_cannot_be_cut);
     suite_add_tcase(suite, tests);
     return suite;
