@@ -57,7 +57,8 @@ static const char *last_part(const char *path)
     return dot ? dot + 1 : path;
 }
 
-/* "<place>: noc.widht: unknown key; the nearest is noc.width (an integer from 1 to 64)" */
+/* "<place>: noc.widht: unknown key; the nearest is noc.width (an integer from 1 to 64)"; what stands in no
+ * group may be of another kind of file, so that the message says which kind is read. */
 static enum pim_status refuse_unknown(const struct pim_schema *schema, const char *place, const char *path,
                                       bool group, struct pim_error *error)
 {
@@ -87,12 +88,14 @@ static enum pim_status refuse_unknown(const struct pim_schema *schema, const cha
     if (!nearest)
         return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown %s: the %s configuration has none", place,
                         path, group ? "group" : "key", schema->name);
+    char of[64] = "", allowed[512];
+    if (!strchr(path, '.'))
+        (void)snprintf(of, sizeof of, " of the %s configuration", schema->name);
     if (group)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown group; the nearest is %.*s", place, path,
+        return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown group%s; the nearest is %.*s", place, path, of,
                         (int)length, nearest->path);
-    char allowed[512];
     pim_key_describe(nearest, allowed, sizeof allowed);
-    return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown key; the nearest is %s (%s)", place, path,
+    return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown key%s; the nearest is %s (%s)", place, path, of,
                     nearest->path, allowed);
 }
 

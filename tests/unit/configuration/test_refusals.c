@@ -15,8 +15,9 @@ static const struct {
     {"noc = {\n widht = 4;\n};",
      "a.cfg:2: noc.widht: unknown key; the nearest is noc.width (an integer from 1 to 64 nodes)"},
     {"\n\nlink_bits = 4;",
-     "a.cfg:3: link_bits: unknown key; the nearest is noc.link_bits (an integer from 1 to 4096 bits)"},
-    {"nco = { width = 4; };", "a.cfg:1: nco: unknown group; the nearest is noc"},
+     "a.cfg:3: link_bits: unknown key of the test configuration; the nearest is noc.link_bits (an integer "
+     "from 1 to 4096 bits)"},
+    {"nco = { width = 4; };", "a.cfg:1: nco: unknown group of the test configuration; the nearest is noc"},
     {"dram = { timings = { }; };", "a.cfg:1: dram.timings: unknown group; the nearest is dram.timing"},
     {"noc = 3;", "a.cfg:1: noc: a group of keys, write noc = { ... };"},
     {"noc = { width = { }; };",

@@ -212,8 +212,12 @@ static enum pim_status compare_settings(struct comparison *comparison, struct pi
 static enum pim_status read_result(struct comparison *comparison, int side, struct pim_error *error)
 {
     const char *path = comparison->path[side];
-    if (pim_json_read(path, RESULT_BYTES, &comparison->result[side], error) != PIM_OK)
-        return error->status;
+    struct pim_error reason = {.status = PIM_OK};
+    if (pim_json_read(path, RESULT_BYTES, &comparison->result[side], &reason) != PIM_OK)
+        return pim_fail(error, reason.status,
+                        "%s: the JSON of a run is expected, as pimsim run TRACE --stats FILE --format json "
+                        "writes it",
+                        reason.text);
     const json_t *result = comparison->result[side];
     if (!json_is_number(json_object_get(result, "cycles")) ||
         !json_is_array(json_object_get(result, "phases")) ||
