@@ -12,6 +12,8 @@ enum { MUTATIONS_MOST = 4, REFINEMENT = 1 << 30 };
 enum { TURNS = 32 };
 /* A trial counts for so many instructions at least: drawing, threads and a refusal take time, too. */
 enum { TRIAL_LEAST = 2000 };
+/* A budget of so many trials is enough for layouts with maps on chip and without beside each other. */
+enum { TRIALS_OF_BOTH = 1024 };
 
 struct chain {
     struct pim_chromosome best, child[PIM_REFINE_CHILDREN];
@@ -29,6 +31,8 @@ struct refinement {
     struct chain chain[PIM_REFINE_CHAINS];
     struct chain *going[PIM_REFINE_CHAINS]; /* the best first */
     uint32_t chains;
+    bool may_keep;   /* maps may stay on chip */
+    bool both;       /* there are chains with maps on chip and without, until a single one is left */
     uint32_t number; /* of the round */
     uint64_t budget; /* instructions of a part */
     uint64_t spent;  /* of the part */
@@ -61,13 +65,17 @@ static enum pim_status make(struct refinement *r, struct pim_arena *arena, struc
     return status;
 }
 
-/* The candidate behind one of `cycles` cycles; of equals the first; PIM_NONE: there is none. */
-static uint32_t next_best(const struct pim_core_profile *profile, uint64_t cycles)
+/* Which candidates a chain may begin at: any, or with maps on chip or without. */
+enum kind { ANY, KEEPING, NOT_KEEPING };
+
+/* The candidate of a kind behind one of `cycles` cycles; of equals the first; PIM_NONE: there is none. */
+static uint32_t next_best(const struct pim_core_profile *profile, enum kind kind, uint64_t cycles)
 {
     uint32_t best = PIM_NONE;
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct pim_core_candidate *candidate = &profile->candidate[i];
         if (pim_core_candidate_is_timed(candidate) && candidate->estimate > cycles &&
+            (kind == ANY || candidate->no_keeping == (kind == NOT_KEEPING)) &&
             (best == PIM_NONE || candidate->estimate < profile->candidate[best].estimate))
             best = i;
     }
@@ -96,11 +104,34 @@ static void divide(struct refinement *r, uint64_t instructions)
     r->chains = r->chains < most ? r->chains : most;
 }
 
+/* True when all chains that go on have maps on chip, or none does. */
+static bool are_alike(const struct refinement *r)
+{
+    for (uint32_t i = 1; i < r->chains; i++)
+        if (r->going[i]->no_keeping != r->going[0]->no_keeping)
+            return false;
+    return true;
+}
+
+/* What the next chain begins at, behind a candidate of `cycles` cycles. The last place is for the other kind
+ * when both are wanted and all chains are of one. PIM_NONE: there is nothing left. */
+static uint32_t next_start(const struct refinement *r, const struct pim_core_profile *profile,
+                           uint64_t cycles)
+{
+    uint32_t other = PIM_NONE;
+    if (r->both && r->chains + 1 == PIM_REFINE_CHAINS && are_alike(r))
+        other = next_best(profile, r->going[0]->no_keeping ? KEEPING : NOT_KEEPING, cycles);
+    return other != PIM_NONE ? other : next_best(profile, ANY, cycles);
+}
+
 /* The chains begin. */
 static void set_out(struct refinement *r, const struct pim_core_profile *profile)
 {
     uint64_t cycles = 0, instructions = 0;
-    for (uint32_t i; r->chains < PIM_REFINE_CHAINS && (i = next_best(profile, cycles)) != PIM_NONE;) {
+    uint32_t first = next_best(profile, ANY, 0);
+    r->both = r->may_keep && first != PIM_NONE &&
+              r->options->instructions / trial_of(profile->candidate[first].instructions) >= TRIALS_OF_BOTH;
+    for (uint32_t i; r->chains < PIM_REFINE_CHAINS && (i = next_start(r, profile, cycles)) != PIM_NONE;) {
         const struct pim_core_candidate *candidate = &profile->candidate[i];
         struct chain *chain = &r->chain[r->chains];
         cycles = candidate->estimate;
@@ -134,13 +165,12 @@ static void draw(struct refinement *r, const struct chain *chain, struct pim_ran
 static enum pim_status breed(struct refinement *r, struct chain *chain, struct pim_arena *scratch,
                              struct pim_error *error)
 {
-    const struct pim_core_profile_options *p = r->profiling;
-    bool may_keep = p->mapping->mode == PIM_CORE_HIGH_THROUGHPUT && !p->schedule.no_keeping;
+    const bool may_turn = r->may_keep && (!r->both || r->chains == 1);
     for (unsigned i = 0; i < PIM_REFINE_CHILDREN; i++) {
         struct pim_core_candidate *candidate = &r->round->candidate[r->round->count];
         struct pim_random random =
             pim_search_stream(r->options->seed, REFINEMENT + r->number, r->round->count++);
-        bool turns = may_keep && pim_random_below(&random, TURNS) == 0;
+        bool turns = may_turn && pim_random_below(&random, TURNS) == 0;
         *candidate = (struct pim_core_candidate){.name = "refined", .no_keeping = chain->no_keeping != turns};
         unsigned draws = turns ? 0 : i % 2 ? 1 : PIM_REFINE_DRAWS;
         pim_chromosome_copy(&r->space, &chain->child[i], &chain->best);
@@ -196,7 +226,8 @@ static enum pim_status advance(struct refinement *r, struct pim_error *error)
 
 /* --- the whole --- */
 
-/* The better half of the chains goes on, by the best that they have; of equals the first. */
+/* The better half of the chains goes on, by the best that they have; of equals the first. Where both kinds
+ * are wanted, the last of several is the best of the other kind. */
 static void halve(struct refinement *r)
 {
     for (uint32_t i = 1; i < r->chains; i++)
@@ -205,7 +236,11 @@ static void halve(struct refinement *r)
             r->going[j] = r->going[j - 1];
             r->going[j - 1] = other;
         }
+    const uint32_t all = r->chains;
     r->chains /= 2;
+    for (uint32_t i = r->chains; r->both && r->chains > 1 && i < all && are_alike(r); i++)
+        if (r->going[i]->no_keeping != r->going[0]->no_keeping)
+            r->going[r->chains - 1] = r->going[i];
 }
 
 static enum pim_status add_best(const struct refinement *r, struct pim_arena *arena,
@@ -249,7 +284,10 @@ enum pim_status pim_core_refine(const struct pim_core_profile_options *profiling
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 1 << 20);
     struct refinement *r = PIM_ARENA_NEW(&scratch, struct refinement);
-    *r = (struct refinement){.profiling = profiling, .options = options};
+    *r = (struct refinement){.profiling = profiling,
+                             .options = options,
+                             .may_keep = profiling->mapping->mode == PIM_CORE_HIGH_THROUGHPUT &&
+                                         !profiling->schedule.no_keeping};
     enum pim_status status = make(r, &scratch, error);
     if (status == PIM_OK && r->space.matrices != 0) {
         set_out(r, profile);

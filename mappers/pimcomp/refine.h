@@ -7,6 +7,10 @@
  * takes the place of the chain's layout when it is no slower. When a part of the budget is spent, the better
  * half of the chains goes on, in the end a single one.
  *
+ * Where maps may stay on chip and the budget is of 1024 trials at least, chains keep to what they began
+ * with, on chip or not, until a single one is left, and the best of each kind is among two: a layout and
+ * whether maps stay depend on each other, and the kind that is ahead at first need not be so in the end.
+ *
  * The budget is counted in instructions that are timed, so that small programs, which are timed in
  * milliseconds, get as much time as large ones. The result depends on the seed and not on the threads; time
  * limit and stop end it as they end the timing of candidates.

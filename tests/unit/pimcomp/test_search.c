@@ -370,6 +370,49 @@ START_TEST(refinement_gains_and_does_not_depend_on_threads)
 }
 END_TEST
 
+/* With a budget of 1024 trials the last chain is one with maps on chip, although the best four of the profile
+ * have none, and all but the one that goes on alone at last keep to what they began with; with a trial less
+ * they do not. */
+START_TEST(refinement_keeps_both_kinds)
+{
+    static struct pim_core_profile profile;
+    const bool both = _i == 0;
+    const struct pim_refine_options refine = {
+        .instructions = both ? 1024 * 2000 : 1024 * 2000 - 1, .seed = 1, .max_layers_in_core = 8};
+    struct core_case c;
+    struct pim_error error = {0};
+    struct pim_workers *workers;
+    core_case_begin(&c);
+    c.architecture = core_architecture(2, 2, 8, 32, 32);
+    uint32_t x = core_case_convolution(&c, "conv1", core_case_image(&c, 8, 8, 8), 16, 3, 1, 1);
+    (void)core_case_convolution(&c, "conv2", x, 32, 3, 2, 1);
+    core_case_lower(&c);
+    core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, pim_core_layout_first);
+    ck_assert_int_eq(pim_workers_create(&workers, 1, &error), PIM_OK);
+    const struct pim_core_profile_options options = {.mapping = &c.mapping, .workers = workers};
+    memset(&profile, 0, sizeof profile);
+    pim_core_profile_add(&options, &profile, "first", false, &c.layout);
+    ck_assert_int_eq(pim_core_profile_time(&options, &profile, 0, 0, &error), PIM_OK);
+    ck_assert_uint_eq(profile.count, 2);
+    ck_assert_uint_lt(profile.candidate[0].instructions, 2000);
+    profile.candidate[0].estimate = 4 * profile.candidate[1].estimate; /* what is kept seems far behind */
+    for (uint32_t i = 0; i < 3; i++) {
+        profile.candidate[profile.count] = profile.candidate[1];
+        profile.candidate[profile.count++].estimate += 1 + i;
+    }
+    const uint32_t found = profile.count;
+    ck_assert_int_eq(pim_core_refine(&options, &refine, &c.arena, &profile, &error), PIM_OK);
+    ck_assert_uint_eq(profile.count, found + PIM_REFINE_CHAINS);
+    const uint32_t best = pim_core_profile_best(&profile, found, profile.count);
+    bool kept_to = true;
+    for (uint32_t i = found; i < profile.count; i++)
+        kept_to = kept_to && (i == best || profile.candidate[i].no_keeping == (i + 1 < profile.count));
+    ck_assert_int_eq(kept_to, both);
+    pim_workers_destroy(workers);
+    core_case_end(&c);
+}
+END_TEST
+
 static bool stops_after(void *context)
 {
     unsigned *turns = context;
@@ -482,6 +525,7 @@ Suite *search_suite(void)
     tcase_add_test(t, even_layouts_have_the_fewest_steps);
     tcase_add_test(t, even_layouts_that_find_no_room);
     tcase_add_loop_test(t, refinement_gains_and_does_not_depend_on_threads, 0, 2);
+    tcase_add_loop_test(t, refinement_keeps_both_kinds, 0, 2);
     tcase_add_loop_test(t, timing_ends_with_what_can_be_scheduled, 0, 4);
     tcase_add_test(t, refinement_of_a_network_without_weights_leaves_it);
     tcase_add_test(t, options_are_checked);
