@@ -44,7 +44,7 @@ struct attempts {
 
 /* What plans are made for by turns, whatever is asked: so each objective has the best of the same plans. */
 struct turn {
-    enum nice_objective objective; /* corners are tried as long as it falls */
+    enum nice_objective objective; /* corners are tried as long as it may fall */
     struct nice_weights weights;
 };
 
@@ -162,29 +162,64 @@ static bool keep(const struct nice_search *search, enum nice_objective turn, str
     return least;
 }
 
+/* No plan on so many nodes is better: a PE multiplies once a cycle, and each product costs its energy. */
+static struct nice_tried bound_of(const struct nice_search *search, uint32_t width, uint32_t height)
+{
+    const struct pim_estimate_hardware *hardware = search->hardware;
+    const uint64_t macs = search->network->graph.macs * search->batch,
+                   pes = (uint64_t)width * height * hardware->pe_rows * hardware->pe_columns,
+                   cycles = pim_divide_up(macs, pes);
+    return (struct nice_tried){cycles, (double)macs * hardware->energy.mac_pj +
+                                           nice_standing_pj(hardware) * (double)cycles};
+}
+
+/* Half and three quarters of a corner, along its longer side: those that may be better than the best so far.
+ * False: the half cannot be, nor can anything smaller. */
+static bool list_corners(const struct turn *turn, const struct nice_best *best, uint32_t width,
+                         uint32_t height, struct attempts *attempts)
+{
+    const uint32_t longer = width > height ? width : height;
+    const uint32_t sides[CORNERS] = {pim_divide_up32(longer, 2), longer - longer / 4};
+    bool half = false;
+    attempts->count = 0;
+    for (unsigned i = 0; i < CORNERS && sides[i] < longer; i++) {
+        const struct attempt attempt = {.method = NICE_SERIAL,
+                                        .weights = turn->weights,
+                                        .width = width > height ? sides[i] : width,
+                                        .height = width > height ? height : sides[i]};
+        const struct nice_tried bound = bound_of(attempts->search, attempt.width, attempt.height);
+        if (!is_less(turn->objective, &bound, &best->least[turn->objective]))
+            continue;
+        attempts->list[attempts->count++] = attempt;
+        half = half || i == 0;
+    }
+    return half;
+}
+
 /*
  * What moves between nodes makes small networks slower on many of them than on few. So branches one after
- * another are tried on half of the array, and on three quarters, as long as one of these is the best so far.
+ * another are tried on half of the array and on three quarters, then on half and three quarters of the better
+ * of these, or of the half where neither is better: corners in between may be slower than all nodes and one.
+ * It ends where the half has too little memory, or cannot be better whatever the plan.
  */
 static void try_corners(const struct nice_search *search, const struct turn *turn,
                         struct pim_workers *workers, struct nice_best *best)
 {
+    struct attempts attempts = {.search = search, .tiles = best->tiles, .cycles = best->cycles};
     uint32_t width = search->hardware->width, height = search->hardware->height;
-    for (bool better = true; better && width * height > 1;) {
-        struct attempts attempts = {.search = search, .tiles = best->tiles, .cycles = best->cycles};
-        const uint32_t longer = width > height ? width : height;
-        const uint32_t sides[CORNERS] = {pim_divide_up32(longer, 2), longer - longer / 4};
-        better = false;
-        for (unsigned i = 0; i < CORNERS && sides[i] < longer; i++)
-            attempts.list[attempts.count++] = (struct attempt){.method = NICE_SERIAL,
-                                                               .weights = turn->weights,
-                                                               .width = width > height ? sides[i] : width,
-                                                               .height = width > height ? height : sides[i]};
+    for (bool further = true; further;) {
+        const bool half = list_corners(turn, best, width, height, &attempts);
         pim_workers_run(workers, work, &attempts, 0, attempts.count);
+        /* What does not fit on a half does not fit on less. */
+        further = half && attempts.list[0].status == PIM_OK;
+        if (further) {
+            width = attempts.list[0].width;
+            height = attempts.list[0].height;
+        }
         for (unsigned i = 0; i < attempts.count; i++) {
             struct attempt *attempt = &attempts.list[i];
             if (keep(search, turn->objective, attempt, best)) {
-                better = true;
+                further = true;
                 width = attempt->width;
                 height = attempt->height;
             }

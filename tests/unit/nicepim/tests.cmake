@@ -35,6 +35,12 @@ pimsim_test(test_nicepim_objective
   LABEL long
   SUITES objective)
 
+# Corners of the array.
+pimsim_test(test_nicepim_corners
+  SOURCES ${nicepim}/test_corners.c
+  LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
+  SUITES corners)
+
 # The command itself.
 add_test(NAME map_nicepim.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map_nicepim $<TARGET_FILE:pimsim>)
 set_tests_properties(map_nicepim.command PROPERTIES LABELS quick TIMEOUT 1200 COST 150 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
