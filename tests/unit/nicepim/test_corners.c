@@ -3,9 +3,8 @@
  * these networks they can all be made; the search halves.
  */
 #include "mappers/nicepim/map/attempts.h"
-#include "models/system/read.h"
-#include "models/system/schema.h"
-#include "tests/unit/nicepim/suites.h"
+#include "tests/unit/estimate/machine.h"
+#include "tests/unit/test_main.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -18,16 +17,16 @@ static const struct job {
     const char *network, *image, *hardware;
     uint32_t width, height; /* 0: as in the file */
 } jobs[] = {
-    {"docs/examples/small-vgg.cfg", "network.image=8", "configs/hardware/nicepim-4x4.cfg", 0, 0},
-    {"docs/examples/small-vgg.cfg", "network.image=8", "configs/hardware/nicepim-8x8.cfg", 0, 0},
-    {"docs/examples/small-vgg.cfg", "network.image=8", "configs/hardware/nicepim-4x4.cfg", 7, 1},
-    {"docs/examples/small-vgg.cfg", "network.image=16", "configs/hardware/nicepim-4x4.cfg", 3, 5},
-    {"docs/examples/small-vgg.cfg", "network.image=24", "configs/hardware/nicepim-8x8.cfg", 0, 0},
-    {"docs/examples/small-vgg.cfg", "network.image=32", "configs/hardware/nicepim-4x4.cfg", 0, 0},
-    {"docs/examples/small-vgg.cfg", "network.image=64", "configs/hardware/nicepim-4x4.cfg", 0, 0},
-    {"configs/networks/shufflenet.cfg", "network.image=64", "configs/hardware/nicepim-4x4.cfg", 0, 0},
-    {"configs/networks/squeezenet.cfg", "network.image=64", "configs/hardware/nicepim-4x4.cfg", 0, 0},
-    {"configs/networks/vgg8.cfg", "network.image=8", "configs/hardware/nicepim-4x4.cfg", 0, 0},
+    {"docs/examples/small-vgg.cfg", "network.image=8", "nicepim-4x4", 0, 0},
+    {"docs/examples/small-vgg.cfg", "network.image=8", "nicepim-8x8", 0, 0},
+    {"docs/examples/small-vgg.cfg", "network.image=8", "nicepim-4x4", 7, 1},
+    {"docs/examples/small-vgg.cfg", "network.image=16", "nicepim-4x4", 3, 5},
+    {"docs/examples/small-vgg.cfg", "network.image=24", "nicepim-8x8", 0, 0},
+    {"docs/examples/small-vgg.cfg", "network.image=32", "nicepim-4x4", 0, 0},
+    {"docs/examples/small-vgg.cfg", "network.image=64", "nicepim-4x4", 0, 0},
+    {"configs/networks/shufflenet.cfg", "network.image=64", "nicepim-4x4", 0, 0},
+    {"configs/networks/squeezenet.cfg", "network.image=64", "nicepim-4x4", 0, 0},
+    {"configs/networks/vgg8.cfg", "network.image=8", "nicepim-4x4", 0, 0},
 };
 
 static void check(enum pim_status status, const struct pim_error *error)
@@ -37,18 +36,11 @@ static void check(enum pim_status status, const struct pim_error *error)
 
 static void read_job(const struct job *job, struct pim_network **network, struct pim_estimate_hardware *nodes)
 {
-    struct pim_configuration *configuration;
-    struct pim_hardware hardware;
+    static struct machine machine;
     struct pim_error error = {0};
     char path[512];
-    check(pim_configuration_create(&pim_hardware_schema, &configuration, &error), &error);
-    pimsim_source_path(path, sizeof path, job->hardware);
-    check(pim_configuration_read_file(configuration, path, &error), &error);
-    check(pim_hardware_read(configuration, &hardware, &error), &error);
-    const struct pim_machine_network way = {.fixed = (int64_t)hardware.node.zero_load.fixed,
-                                            .per_router = hardware.node.zero_load.per_router};
-    check(pim_machine_nodes_read(configuration, &way, nodes, &error), &error);
-    pim_configuration_destroy(configuration);
+    machine_read(&machine, job->hardware, NULL, 0);
+    *nodes = machine.estimate;
     nodes->width = job->width ? job->width : nodes->width;
     nodes->height = job->height ? job->height : nodes->height;
     pimsim_source_path(path, sizeof path, job->network);

@@ -2,10 +2,9 @@
 #include "mappers/network/layer_table.h"
 #include "mappers/nicepim/map/make_plan.h"
 #include "mappers/nicepim/map/program/emit.h"
-#include "models/system/read.h"
-#include "models/system/schema.h"
 #include "models/system/system.h"
 #include "sim/random.h"
+#include "tests/unit/estimate/machine.h"
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -20,18 +19,9 @@ static void check(enum pim_status status, const struct pim_error *error)
 /* The array of 128 x 8 PEs: rows are input channels. */
 static void read_nodes(struct pim_estimate_hardware *nodes)
 {
-    struct pim_configuration *configuration;
-    struct pim_hardware hardware;
-    struct pim_error error = {0};
-    char path[512];
-    check(pim_configuration_create(&pim_hardware_schema, &configuration, &error), &error);
-    pimsim_source_path(path, sizeof path, "configs/hardware/nicepim-4x8.cfg");
-    check(pim_configuration_read_file(configuration, path, &error), &error);
-    check(pim_hardware_read(configuration, &hardware, &error), &error);
-    const struct pim_machine_network network = {.fixed = (int64_t)hardware.node.zero_load.fixed,
-                                                .per_router = hardware.node.zero_load.per_router};
-    check(pim_machine_nodes_read(configuration, &network, nodes, &error), &error);
-    pim_configuration_destroy(configuration);
+    static struct machine machine;
+    machine_read(&machine, "nicepim-4x8", NULL, 0);
+    *nodes = machine.estimate;
     ck_assert_uint_eq(nodes->pe_rows, 128);
     ck_assert_uint_eq(nodes->pe_columns, 8);
 }
