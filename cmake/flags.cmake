@@ -109,6 +109,7 @@ function(pimsim_test name)
   endif()
   if(NOT ARG_LABEL)
     set(ARG_LABEL quick)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>) # half the time to compile; what they test has -O3
   endif()
   if(NOT ARG_SUITES)
     message(FATAL_ERROR "pimsim_test(${name}): no SUITES, so nothing of it would run")

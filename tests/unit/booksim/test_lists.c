@@ -55,10 +55,11 @@ static bool read_case(int index, char name[64], struct pim_booksim *booksim)
 
 START_TEST(measured_list)
 {
+    const int which = PIM_CASE(_i);
     char name[64];
     struct pim_booksim booksim;
-    ck_assert(read_case(_i % LISTS, name, &booksim));
-    booksim.noc.general = _i >= LISTS;
+    ck_assert(read_case(which % LISTS, name, &booksim));
+    booksim.noc.general = which >= LISTS;
     struct list expected = list_read(name), found = list_copy(&expected);
     (void)list_run(&booksim.noc, &found, 499, NULL);
     list_expect_same(&expected, &found, name);
@@ -79,7 +80,7 @@ Suite *lists_suite(void)
 {
     Suite *suite = suite_create("booksim_lists");
     TCase *tests = tcase_create("lists");
-    tcase_add_loop_test(tests, measured_list, 0, 2 * LISTS);
+    tcase_add_loop_test(tests, measured_list, 0, PIM_CASES(2 * LISTS));
     tcase_add_test(tests, no_list_left_out);
     suite_add_tcase(suite, tests);
     return suite;

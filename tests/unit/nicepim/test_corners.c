@@ -96,7 +96,7 @@ static bool is_half(const struct pim_estimate_hardware *nodes, uint32_t width, u
 
 START_TEST(no_half_is_faster)
 {
-    const struct job *job = &jobs[_i];
+    const struct job *job = &jobs[PIM_CASE(_i)];
     struct pim_estimate_hardware nodes;
     struct pim_network *network;
     read_job(job, &network, &nodes);
@@ -119,7 +119,7 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("corners");
     TCase *tests = tcase_create("corners");
-    tcase_add_loop_test(tests, no_half_is_faster, 0, (int)(sizeof jobs / sizeof jobs[0]));
+    tcase_add_loop_test(tests, no_half_is_faster, 0, PIM_CASES(sizeof jobs / sizeof jobs[0]));
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }

@@ -182,7 +182,7 @@ END_TEST
  * stall, run dry and end beside heads and tails of others in every combination of cycles. */
 START_TEST(worms_that_cross)
 {
-    enum { TRIES = 60 };
+    enum { TRIES = PIM_CASES(60) };
     struct pim_random random;
     pim_random_initialize(&random, 8101 + (uint64_t)_i);
     for (unsigned try = 0; try < TRIES; try++) {
