@@ -50,6 +50,7 @@ static void started(struct pim_node *node, enum pim_engine engine, struct pim_sl
     struct pim_engine_queue *queue = &node->queue[engine];
     queue->waiting--;
     queue->first = slot->next; /* means something while others wait */
+    PIM_PREFETCH(&node->slots[queue->first]);
     queue->in_flight++;
     node->unit.issued++;
     slot->started = at;
@@ -272,7 +273,7 @@ static uint8_t start_receive(struct pim_node *node, struct pim_slot *slot)
 static bool available(const struct pim_node *node, enum pim_engine engine)
 {
     if (engine == PIM_ENGINE_MEMORY)
-        return !node->port.request[PIM_PORT_MEMORY].active;
+        return !pim_port_is_active(node, PIM_PORT_MEMORY);
     if (engine == PIM_ENGINE_SEND)
         return node->interface.sending == NULL;
     if (engine == PIM_ENGINE_RECEIVE)

@@ -26,7 +26,7 @@ static void schedule(struct pim_node *node)
 /* The port has taken the whole request of a client. */
 static void taken(struct pim_node *node, unsigned client)
 {
-    node->port.request[client].active = false;
+    node->port.active &= (uint8_t) ~(1u << client);
     if (client == PIM_PORT_MEMORY)
         pim_node_advance_engine(node, PIM_ENGINE_MEMORY);
     else
@@ -35,11 +35,8 @@ static void taken(struct pim_node *node, unsigned client)
 
 void pim_port_next(struct pim_node *node)
 {
-    for (unsigned client = 0; client < PIM_PORT_CLIENTS; client++)
-        if (node->port.request[client].active) {
-            schedule(node);
-            return;
-        }
+    if (node->port.active)
+        schedule(node);
 }
 
 static void arbitrate(struct pim_kernel *kernel, void *context)
@@ -48,15 +45,12 @@ static void arbitrate(struct pim_kernel *kernel, void *context)
     struct pim_memory_port *port = &node->port;
     const struct pim_node_configuration *configuration = &node->array->configuration;
     port->scheduled = false;
-    if (port->busy)
+    if (port->busy || !port->active)
         return;
-    unsigned client = port->last;
-    do
-        client = (client + 1) % PIM_PORT_CLIENTS;
-    while (!port->request[client].active && client != port->last);
+    /* The first one behind `last`, in turn. */
+    const unsigned later = port->active & (~1u << port->last);
+    const unsigned client = (unsigned)__builtin_ctz(later ? later : port->active);
     struct pim_port_request *request = &port->request[client];
-    if (!request->active)
-        return;
     port->last = (uint8_t)client;
 
     pim_time now = pim_kernel_now(kernel);
@@ -86,9 +80,9 @@ void pim_port_submit(struct pim_node *node, enum pim_port_client client, const s
                      pim_handler *handler, void *context)
 {
     struct pim_port_request *request = &node->port.request[client];
-    assert(!request->active && burst->bytes > 0 && burst->count > 0);
-    *request =
-        (struct pim_port_request){.burst = *burst, .active = true, .handler = handler, .context = context};
+    assert(!pim_port_is_active(node, client) && burst->bytes > 0 && burst->count > 0);
+    node->port.active |= (uint8_t)(1u << client);
+    *request = (struct pim_port_request){.burst = *burst, .handler = handler, .context = context};
     pim_burst_join(&request->burst);
     schedule(node);
 }

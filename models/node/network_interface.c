@@ -70,7 +70,7 @@ static void submit(struct pim_node *node, struct pim_packet *packet, enum pim_po
  */
 static bool is_next(const struct pim_slot *receive)
 {
-    uint64_t predecessor = pim_node_receive(receive)->predecessor;
+    uint64_t predecessor = receive->receive.predecessor;
     if (predecessor == 0)
         return true;
     const struct pim_slot *before = pim_node_slot(receive->node, predecessor - 1);
@@ -132,9 +132,9 @@ static void pump(struct pim_node *node)
 {
     struct pim_network_interface *interface = &node->interface;
     const struct pim_node_configuration *configuration = &node->array->configuration;
-    while (interface->sending && pim_node_receive(interface->meeting)->credits > 0 &&
+    while (interface->sending && interface->meeting->receive.credits > 0 &&
            interface->packets_held < configuration->send_packets &&
-           !node->port.request[PIM_PORT_SEND].active) {
+           !pim_port_is_active(node, PIM_PORT_SEND)) {
         struct pim_slot *slot = interface->sending;
         uint64_t rest = slot->instruction.u.network.bytes - interface->send_offset;
         struct pim_packet *packet = new_packet(node, slot, PIM_PACKET_DATA);
@@ -146,7 +146,7 @@ static void pump(struct pim_node *node)
         packet->send = slot;
         packet->receive = interface->meeting;
         interface->packets_held++;
-        pim_node_receive(interface->meeting)->credits--;
+        interface->meeting->receive.credits--;
         interface->send_offset += packet->bytes;
         if (packet->last)
             interface->sending = NULL;
@@ -212,7 +212,7 @@ void pim_interface_injected(void *context, uint64_t value, uint32_t source)
 void pim_interface_post(struct pim_node *node, struct pim_slot *slot)
 {
     struct pim_network_interface *interface = &node->interface;
-    struct pim_receive *receive = pim_node_receive(slot);
+    struct pim_receive *receive = &slot->receive;
     receive->moved = receive->predecessor = 0;
     for (uint32_t i = 0; i < interface->posted_count; i++) {
         const struct pim_slot *other = interface->posted[i];
@@ -235,7 +235,7 @@ static void submit_write(struct pim_node *node)
 {
     struct pim_network_interface *interface = &node->interface;
     struct pim_packet *packet = interface->write_head;
-    if (!packet || node->port.request[PIM_PORT_RECEIVE].active)
+    if (!packet || pim_port_is_active(node, PIM_PORT_RECEIVE))
         return;
     interface->write_head = packet->next;
     submit(node, packet, PIM_PORT_RECEIVE, packet->receive, packet_written);
@@ -253,13 +253,12 @@ void pim_interface_served(struct pim_node *node, enum pim_port_client client)
 static void grant(struct pim_node *node, struct pim_slot *slot)
 {
     uint64_t packet_bytes = node->array->configuration.packet_bytes;
-    if (pim_node_receive(slot)->granted >=
-        (slot->instruction.u.network.bytes + packet_bytes - 1) / packet_bytes)
+    if (slot->receive.granted >= (slot->instruction.u.network.bytes + packet_bytes - 1) / packet_bytes)
         return;
     struct pim_packet *packet = new_packet(node, slot, PIM_PACKET_CREDIT);
     if (!packet)
         return;
-    pim_node_receive(slot)->granted++;
+    slot->receive.granted++;
     packet->receive = slot;
     inject(packet);
 }
@@ -271,7 +270,7 @@ static void packet_written(struct pim_kernel *kernel, void *context)
     struct pim_slot *slot = packet->receive;
     struct pim_node *node = slot->node;
     struct pim_network_interface *interface = &node->interface;
-    struct pim_receive *receive = pim_node_receive(slot);
+    struct pim_receive *receive = &slot->receive;
     receive->moved += packet->bytes;
     interface->packets_in--;
     give_packet(packet);
@@ -331,7 +330,7 @@ static void accept_announcement(struct pim_node *node, struct pim_packet *packet
 
 static void accept_credit(struct pim_node *node, struct pim_packet *packet)
 {
-    pim_node_receive(packet->receive)->credits++;
+    packet->receive->receive.credits++;
     give_packet(packet);
     pump_on(node);
 }

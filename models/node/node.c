@@ -15,9 +15,8 @@ static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id
     node->array = array;
     node->mask = configuration->window - 1;
     node->slots = aligned_alloc(sizeof *node->slots, configuration->window * sizeof *node->slots);
-    node->receives = calloc(configuration->window, sizeof *node->receives);
     node->interface.posted = calloc(configuration->posted_receives, sizeof(struct pim_slot *));
-    if (!node->slots || !node->receives || !node->interface.posted)
+    if (!node->slots || !node->interface.posted)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for unit %" PRIu32 " of %" PRIu32, id,
                         array->units.count);
     for (uint32_t i = 0; i < configuration->window; i++)
@@ -76,8 +75,8 @@ static void report_receives(const struct pim_node *node, struct pim_idle_report 
         const struct pim_instruction *instruction = &slot->instruction;
         char what[96];
         if (slot->matched)
-            (void)snprintf(what, sizeof what, "has %" PRIu64 " of %" PRIu64 " bytes",
-                           pim_node_receive(slot)->moved, instruction->u.network.bytes);
+            (void)snprintf(what, sizeof what, "has %" PRIu64 " of %" PRIu64 " bytes", slot->receive.moved,
+                           instruction->u.network.bytes);
         else
             (void)snprintf(what, sizeof what, "waits for a send that has not started%s",
                            pim_units_at(node->unit.units, instruction->u.network.peer)->finished
@@ -134,7 +133,6 @@ static void terminate(struct pim_units *units)
         free(node->interface.posted);
         free(node->interface.announcements);
         free(node->slots);
-        free(node->receives);
     }
     pim_pool_terminate(&array->packets);
     pim_units_terminate(units);

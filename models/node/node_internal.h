@@ -6,7 +6,15 @@
 
 #include <stddef.h>
 
-/* An instruction in flight: one cache line, since what all nodes have in flight passes through the caches. */
+/* What a RECEIVE has beside its instruction. */
+struct pim_receive {
+    uint64_t moved;            /* payload bytes written to memory */
+    uint64_t predecessor;      /* sequence + 1 of the open one of the same name before it; 0: none */
+    uint64_t credits, granted; /* packets that its sender may still send; packets granted so far */
+};
+
+/* An instruction in flight: one cache line, since what all nodes have in flight passes through the caches;
+ * receives have a second one. */
 struct pim_slot {
     _Alignas(64) struct pim_instruction instruction;
     struct pim_node *node;
@@ -15,15 +23,9 @@ struct pim_slot {
     uint16_t next;       /* index of the slot behind it in the queue of its engine */
     bool matched, begun; /* RECEIVE: its send has started, its first packet has come */
     bool forwards;       /* SEND: of bytes that the interface still holds */
+    _Alignas(64) struct pim_receive receive;
 };
-_Static_assert(sizeof(struct pim_slot) == 64, "a cache line a slot");
-
-/* What a RECEIVE has beside its slot: same index. */
-struct pim_receive {
-    uint64_t moved;            /* payload bytes written to memory */
-    uint64_t predecessor;      /* sequence + 1 of the open one of the same name before it; 0: none */
-    uint64_t credits, granted; /* packets that its sender may still send; packets granted so far */
-};
+_Static_assert(sizeof(struct pim_slot) == 128, "a cache line a slot, and one of a receive");
 
 /* In-order queue of an engine: a list through the slots. */
 struct pim_engine_queue {
@@ -37,8 +39,7 @@ struct pim_engine_queue {
 /* One client's request at the memory port. */
 struct pim_port_request {
     struct pim_burst burst;
-    struct pim_part_cursor next; /* part */
-    bool active;
+    struct pim_part_cursor next;   /* part */
     struct pim_transfer *transfer; /* of a shared memory, once a part was taken */
     pim_handler *handler;          /* called in phase MEMORY at the cycle of its last data */
     void *context;
@@ -47,19 +48,20 @@ struct pim_port_request {
 enum pim_port_client { PIM_PORT_MEMORY, PIM_PORT_SEND, PIM_PORT_RECEIVE, PIM_PORT_CLIENTS };
 
 struct pim_memory_port {
-    struct pim_bank bank;
-    struct pim_bank_counters seen; /* counters already attributed to a phase */
-    struct pim_port_request request[PIM_PORT_CLIENTS];
+    uint8_t active;   /* one bit a client: has a request */
     uint8_t last;     /* client served last */
     bool scheduled;   /* an arbitration is due */
+    bool busy;        /* a part is being handed over; */
+    bool held;        /* all of it is, but the port may not go on yet; */
+    bool ends;        /* it is the last of its request */
     pim_time free_at; /* tick from which the port takes the next chunk */
     /* On channels that nodes share (shared_memory.c); NULL: a private bank. */
     struct pim_shared_memory *memory;
-    struct pim_transfer *transfer; /* the request of the part that is being handed over, */
-    struct pim_burst part;
-    bool busy;                      /* if there is one; */
-    bool held;                      /* all of it is, but the port may not go on yet; */
-    bool ends;                      /* it is the last of its request */
+    struct pim_port_request request[PIM_PORT_CLIENTS];
+    struct pim_bank bank;
+    struct pim_bank_counters seen;  /* counters already attributed to a phase */
+    struct pim_transfer *transfer;  /* the request of the part that is being handed over, */
+    struct pim_burst part;          /* if there is one */
     struct pim_burst_cursor cursor; /* the next column of the part, counted through the node's memory */
     uint64_t handed;                /* cycle after that of the last access that was handed over */
     uint32_t under_way;             /* accesses whose column command has not issued */
@@ -111,7 +113,6 @@ struct pim_node {
     struct pim_unit unit; /* first */
     struct pim_node_array *array;
     struct pim_slot *slots;
-    struct pim_receive *receives;
     uint32_t mask;                                     /* of slots */
     struct pim_engine_queue queue[PIM_ENGINE_CONTROL]; /* matrix, vector, memory, send, receive */
     struct pim_buffer_space buffer[PIM_BUFFERS];
@@ -132,14 +133,14 @@ static inline struct pim_slot *pim_node_slot(const struct pim_node *node, uint64
     return &node->slots[sequence & node->mask];
 }
 
-static inline struct pim_receive *pim_node_receive(const struct pim_slot *slot)
-{
-    return &slot->node->receives[slot - slot->node->slots];
-}
-
 static inline struct pim_slot *pim_node_head(const struct pim_node *node, unsigned engine)
 {
     return &node->slots[node->queue[engine].first];
+}
+
+static inline bool pim_port_is_active(const struct pim_node *node, enum pim_port_client client)
+{
+    return node->port.active >> client & 1;
 }
 
 /* Of an instruction that is still in its slot. */

@@ -52,9 +52,20 @@ void pim_node_advance_engine(struct pim_node *node, enum pim_engine engine)
         ;
 }
 
+/* What is looked at next: the instruction that may be fetched, and the heads that waited for this one. */
+static inline void prefetch(const struct pim_node *node, const struct pim_slot *ended, enum pim_engine engine)
+{
+    PIM_PREFETCH(node->unit.cursor->next);
+    PIM_PREFETCH(pim_node_head(node, engine));
+    for (unsigned other = 0; other < PIM_ENGINE_CONTROL; other++)
+        if (node->queue[other].blocker == ended->sequence + 1)
+            PIM_PREFETCH(pim_node_head(node, other));
+}
+
 void pim_engine_ended(struct pim_slot *slot, enum pim_engine engine)
 {
     struct pim_node *node = slot->node;
+    prefetch(node, slot, engine);
     pim_states_account_now(&node->unit);
     node->queue[engine].in_flight--;
     uint64_t index = slot->sequence & node->mask;

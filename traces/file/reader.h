@@ -105,6 +105,7 @@ static inline enum pim_status pim_trace_cursor_next(struct pim_trace_cursor *cur
 {
     if (PIM_LIKELY(cursor->next != cursor->stop)) {
         *instruction = cursor->next++;
+        PIM_PREFETCH(cursor->next);
         return PIM_OK;
     }
     return pim_trace_cursor_advance(cursor, instruction, error);
