@@ -39,10 +39,18 @@ struct nice_tried {
     double pj;
 };
 
+/* How a plan was made. */
+struct nice_way {
+    enum nice_method method;
+    struct nice_weights weights;
+    uint32_t width, height; /* of the nodes that work; 0, 0: all */
+};
+
 struct nice_best {
     bool branches; /* of the network may work side by side; else plans of both kinds are one */
     bool found;
     enum nice_method method; /* that won */
+    struct nice_way fastest; /* the plan of least cycles, whatever is asked for */
     struct nice_plan plan;
     struct nice_result result;
     struct nice_tried tried[NICE_METHODS];    /* the best of each */

@@ -23,7 +23,9 @@ struct walk {
     struct pim_cut_table *table; /* of the cut that is looked at */
     uint32_t busy[2];            /* the node that was found too slow last, of each side */
     struct candidate *best;      /* of the baseline: by sharing */
-    struct candidate_list front; /* else: stored bytes up, cycles down */
+    struct candidate_list front; /* else: stored bytes up, cycles down; of the nearest: costs up */
+    uint32_t nearest;            /* so many of least cost instead, one of each cut; 0: all that none beats */
+    uint64_t most_stored;        /* bytes that one of them may have */
 };
 
 /* Nodes from a member of a group to the next along a side: parts of the loops that vary faster and do not
@@ -112,11 +114,28 @@ static void insert(struct candidate_list *front, const struct candidate *trial)
     front->count = front->count - (end - at) + 1;
 }
 
+/* Keeps the cheapest, of equal ones the first. */
+static void insert_nearest(struct walk *walk, const struct candidate *trial)
+{
+    struct candidate_list *list = &walk->front;
+    uint32_t at = list->count;
+    while (at > 0 && list->items[at - 1].cost > trial->cost)
+        at--;
+    if (at == walk->nearest)
+        return;
+    list->count -= list->count == walk->nearest;
+    memmove(list->items + at + 1, list->items + at, (list->count - at) * sizeof *list->items);
+    list->items[at] = *trial;
+    list->count++;
+}
+
 /* What a candidate of this size must stay below. */
 static uint64_t most_cost(const struct walk *walk, uint64_t stored)
 {
     const struct candidate_list *front = &walk->front;
     uint32_t at = front->count;
+    if (walk->nearest > 0)
+        return at < walk->nearest ? UINT64_MAX : front->items[at - 1].cost;
     while (at > 0 && front->items[at - 1].stored > stored)
         at--;
     return at == 0 ? UINT64_MAX : front->items[at - 1].cost;
@@ -135,6 +154,7 @@ static void consider(struct walk *walk, const struct trial *cut, uint64_t weight
     const struct nice_plan *plan = walk->plan;
     uint64_t load = crossing(cut->cut, LOOPS);
     uint64_t port = walk->plan->hardware->port_bytes;
+    struct candidate nearest = {.cost = UINT64_MAX};
     for (uint32_t g = 1; g <= needing && g < MOST_SHARING; g++) {
         if (needing % g != 0 || (g > 1 && weights > walk->plan->copy_limit))
             continue;
@@ -146,11 +166,15 @@ static void consider(struct walk *walk, const struct trial *cut, uint64_t weight
                                   .cycles = total,
                                   .cost = cost_of(plan, total, pj),
                                   .stored = pim_divide_up(pim_divide_up(weights, g), port) * port};
-        if (!walk->plan->sequential)
+        if (walk->nearest > 0)
+            nearest = trial.cost < nearest.cost && trial.stored <= walk->most_stored ? trial : nearest;
+        else if (!walk->plan->sequential)
             insert(&walk->front, &trial);
         else if (walk->best[g].sharing != g || walk->best[g].cycles > total) /* blind to energy */
             walk->best[g] = trial;
     }
+    if (nearest.cost < UINT64_MAX)
+        insert_nearest(walk, &nearest);
 }
 
 static uint32_t parts_of(const struct pim_cut *cut, uint32_t loops)
@@ -374,18 +398,17 @@ static bool own_pieces(const struct home *home, uint32_t nodes, struct owned *ow
     return true;
 }
 
-enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
-                                const struct nice_region *region, const struct home *const inputs[2],
-                                struct candidate_list *list, struct pim_error *error)
+/* Candidates as the walk that is begun here keeps them. */
+static enum pim_status find(struct walk walk, const struct home *const inputs[2], struct candidate_list *list,
+                            struct pim_error *error)
 {
-    uint32_t nodes = plan->hardware->width * plan->hardware->height;
-    struct walk walk = {.plan = plan,
-                        .region = region,
-                        .operation = &plan->flow.operation[layer],
-                        .layer = layer,
-                        .table = calloc(1, sizeof *walk.table),
-                        .best = calloc(MOST_SHARING, sizeof *walk.best),
-                        .front = {.items = calloc(MOST_CANDIDATES, sizeof *walk.front.items)}};
+    const struct nice_plan *plan = walk.plan;
+    const struct nice_region *region = walk.region;
+    const uint32_t layer = walk.layer, nodes = plan->hardware->width * plan->hardware->height;
+    walk.operation = &plan->flow.operation[layer];
+    walk.table = calloc(1, sizeof *walk.table);
+    walk.best = calloc(MOST_SHARING, sizeof *walk.best);
+    walk.front.items = calloc(MOST_CANDIDATES, sizeof *walk.front.items);
     *list = (struct candidate_list){.items = calloc(MOST_CANDIDATES, sizeof *list->items)};
     enum pim_status status = PIM_OK;
     bool owned = true;
@@ -401,7 +424,7 @@ enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
             walk_cuts(&walk, region->height, region->width, true);
             collect(&walk, list);
         }
-        if (list->count == 0)
+        if (list->count == 0 && walk.nearest == 0)
             status = pim_fail(error, PIM_BAD_INPUT,
                               "layer %.80s: no tile of any cut fits the buffers of %llu, %llu and %llu bytes",
                               plan->flow.graph->layers[layer].name,
@@ -421,4 +444,21 @@ enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
         *list = (struct candidate_list){0};
     }
     return status;
+}
+
+enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
+                                const struct nice_region *region, const struct home *const inputs[2],
+                                struct candidate_list *list, struct pim_error *error)
+{
+    return find((struct walk){.plan = plan, .region = region, .layer = layer}, inputs, list, error);
+}
+
+enum pim_status candidates_nearest(const struct nice_plan *plan, uint32_t layer,
+                                   const struct nice_region *region, const struct home *const inputs[2],
+                                   uint64_t most_stored, uint32_t count, struct candidate_list *list,
+                                   struct pim_error *error)
+{
+    const struct walk walk = {
+        .plan = plan, .region = region, .layer = layer, .nearest = count, .most_stored = most_stored};
+    return find(walk, inputs, list, error);
 }

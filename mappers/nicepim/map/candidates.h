@@ -24,4 +24,11 @@ enum pim_status candidates_find(const struct nice_plan *plan, uint32_t layer,
                                 const struct nice_region *region, const struct home *const inputs[2],
                                 struct candidate_list *list, struct pim_error *error);
 
+/* The `count` cuts of least cost, cheapest first, each with the number of nodes of a copy with which it costs
+ * least of those that need no more than `most_stored` bytes on a node; none where there are none. */
+enum pim_status candidates_nearest(const struct nice_plan *plan, uint32_t layer,
+                                   const struct nice_region *region, const struct home *const inputs[2],
+                                   uint64_t most_stored, uint32_t count, struct candidate_list *list,
+                                   struct pim_error *error);
+
 #endif

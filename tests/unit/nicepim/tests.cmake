@@ -41,6 +41,12 @@ pimsim_test(test_nicepim_corners
   LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
   SUITES corners)
 
+# Cuts that are refined by the estimate of the whole.
+pimsim_test(test_nicepim_refine
+  SOURCES ${nicepim}/test_refine.c ${nicepim}/../estimate/machine.c
+  LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
+  SUITES refine)
+
 # The command itself.
 add_test(NAME map_nicepim.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map_nicepim $<TARGET_FILE:pimsim>)
 set_tests_properties(map_nicepim.command PROPERTIES LABELS quick TIMEOUT 1200 COST 150 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

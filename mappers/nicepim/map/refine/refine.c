@@ -1,0 +1,240 @@
+#include "mappers/nicepim/map/refine/refine.h"
+
+#include "mappers/nicepim/map/candidates.h"
+#include "mappers/nicepim/map/program/vectors.h"
+#include "mappers/nicepim/map/results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Cuts that are tried of each product; operations that are looked at with it; parts of the network after each
+ * of which the whole is estimated. */
+enum { NEAREST = 6, MOST_WINDOW = 16, BLOCKS = 8 };
+
+struct refiner {
+    struct nice_plan *plan;
+    struct emitter places;        /* homes of all layers; nothing is written */
+    uint64_t *top;                /* memory of each node that all homes take */
+    bool *moved;                  /* whose home follows the decision that is looked at */
+    uint32_t window[MOST_WINDOW]; /* that product, and what reads it */
+    uint32_t window_count;
+    struct nice_decision *kept; /* decisions before the present block */
+};
+
+static void release_home(struct refiner *refiner, uint32_t layer)
+{
+    struct home *home = &refiner->places.home[layer];
+    free(home->pieces);
+    *home = (struct home){0};
+}
+
+static void place(struct refiner *refiner, uint32_t layer)
+{
+    release_home(refiner, layer);
+    if (refiner->plan->flow.operation[layer].kind == FLOW_PRODUCT)
+        results_of_product(&refiner->places, layer);
+    else
+        (void)results_follow(&refiner->places, layer);
+}
+
+static void place_all(struct refiner *refiner)
+{
+    struct program *program = &refiner->places.program;
+    memset(program->top, 0, program->nodes * sizeof *program->top);
+    for (uint32_t i = 0; i < refiner->plan->flow.count && program->status == PIM_OK; i++)
+        place(refiner, i);
+    memcpy(refiner->top, program->top, program->nodes * sizeof *program->top);
+}
+
+/* Whether an operation that is no product lies where its input k does. */
+static bool follows(const struct flow_operation *operation, uint32_t k)
+{
+    if (operation->kind == FLOW_PRODUCT || (operation->kind == FLOW_VECTOR && operation->reach >= FLOW_SLICE))
+        return false;
+    return k == 0 || operation->kind == FLOW_CONCAT;
+}
+
+/* A product, the operations that lie where it does, and all that read one of these. */
+static void find_window(struct refiner *refiner, uint32_t layer)
+{
+    const struct flow *flow = &refiner->plan->flow;
+    memset(refiner->moved, 0, flow->count * sizeof *refiner->moved);
+    refiner->moved[layer] = true;
+    refiner->window[0] = layer;
+    refiner->window_count = 1;
+    for (uint32_t i = layer + 1; i < flow->count && refiner->window_count < MOST_WINDOW; i++) {
+        bool reads = false;
+        for (uint32_t k = 0; k < flow->graph->layers[i].inputs; k++) {
+            if (!refiner->moved[flow->graph->layers[i].input[k]])
+                continue;
+            reads = true;
+            refiner->moved[i] = refiner->moved[i] || follows(&flow->operation[i], k);
+        }
+        if (reads)
+            refiner->window[refiner->window_count++] = i;
+    }
+}
+
+static void begin_window(struct refiner *refiner)
+{
+    struct program *program = &refiner->places.program;
+    memcpy(program->top, refiner->top, program->nodes * sizeof *program->top);
+    program_rewind(program);
+    program->cycles = 0;
+}
+
+/* Cycles of the window by itself, as its programs are estimated. */
+static uint64_t window_cycles(struct refiner *refiner)
+{
+    struct emitter *places = &refiner->places;
+    begin_window(refiner);
+    for (uint32_t i = 0; i < refiner->window_count && places->program.status == PIM_OK; i++) {
+        const uint32_t layer = refiner->window[i];
+        release_home(refiner, layer);
+        if (refiner->plan->flow.operation[layer].kind == FLOW_PRODUCT)
+            nice_emit_product(places, layer);
+        else if (results_follow(places, layer))
+            vector_emit(places, layer);
+        program_give_back(&places->program);
+    }
+    return places->program.cycles;
+}
+
+static void place_window(struct refiner *refiner)
+{
+    begin_window(refiner);
+    for (uint32_t i = 0; i < refiner->window_count && refiner->places.program.status == PIM_OK; i++)
+        place(refiner, refiner->window[i]);
+}
+
+/* Bytes of weights on a node as the choice counts them: of each segment those of its fullest region. */
+static uint64_t stored_bytes(const struct nice_plan *plan)
+{
+    const struct pim_segments *segments = &plan->flow.segments;
+    uint64_t sum = 0;
+    for (uint32_t s = 0; s < segments->segment_count; s++) {
+        const uint32_t first = segments->first[segments->branch[s]],
+                       end = segments->first[segments->branch[s + 1]];
+        uint64_t fullest = 0;
+        for (uint32_t i = first; i < end; i++) {
+            const struct nice_region *region = &plan->decision[segments->layers[i]].region;
+            uint64_t stored = 0;
+            for (uint32_t k = first; k < end; k++) {
+                const struct nice_decision *other = &plan->decision[segments->layers[k]];
+                if (memcmp(region, &other->region, sizeof *region) == 0)
+                    stored += other->stored;
+            }
+            fullest = stored > fullest ? stored : fullest;
+        }
+        sum += fullest;
+    }
+    return sum;
+}
+
+/* The cut of the nearest with which the window takes least; true: another than there was. */
+static bool improve(struct refiner *refiner, uint32_t layer, struct pim_error *error)
+{
+    struct nice_plan *plan = refiner->plan;
+    const struct pim_layer *graph = &plan->flow.graph->layers[layer];
+    const struct home *inputs[2] = {&refiner->places.home[graph->input[0]], NULL};
+    struct nice_decision *decision = &plan->decision[layer], best = *decision, present = best;
+    struct candidate_list list;
+    if (plan->flow.operation[layer].right != FLOW_STORED)
+        inputs[1] = &refiner->places.home[graph->input[1]];
+    const uint64_t room = plan->capacity > plan->stored ? plan->capacity - plan->stored : 0;
+    if (candidates_nearest(plan, layer, &present.region, inputs, present.stored + room, NEAREST, &list,
+                           error) != PIM_OK) {
+        refiner->places.program.status = error->status;
+        return false;
+    }
+    find_window(refiner, layer);
+    uint64_t least = window_cycles(refiner);
+    bool changed = false;
+    for (uint32_t c = 0; c < list.count && refiner->places.program.status == PIM_OK; c++) {
+        const struct candidate *trial = &list.items[c];
+        *decision =
+            (struct nice_decision){present.region, trial->cut, trial->sharing, trial->cycles, trial->stored};
+        const uint64_t cycles = window_cycles(refiner);
+        if (cycles < least) {
+            least = cycles;
+            best = *decision;
+            changed = true;
+        }
+    }
+    free(list.items);
+    *decision = best;
+    plan->stored = stored_bytes(plan);
+    place_window(refiner);
+    return changed;
+}
+
+/* Keeps what was changed where the whole ends earlier for it and fits. */
+static void judge(struct refiner *refiner, struct nice_result *result, uint64_t stored,
+                  struct pim_error *error)
+{
+    struct nice_plan *plan = refiner->plan;
+    struct nice_result trial;
+    if (nice_emit(plan, NULL, &trial, error) != PIM_OK) {
+        refiner->places.program.status = error->status;
+        return;
+    }
+    if (trial.cycles < result->cycles && trial.memory_bytes <= plan->hardware->memory_bytes) {
+        *result = trial;
+        return;
+    }
+    memcpy(plan->decision, refiner->kept, plan->flow.count * sizeof *refiner->kept);
+    plan->stored = stored;
+    place_all(refiner);
+}
+
+static void refine_blocks(struct refiner *refiner, struct nice_result *result, struct pim_error *error)
+{
+    struct nice_plan *plan = refiner->plan;
+    const uint32_t count = plan->flow.count;
+    for (uint32_t block = 0; block < BLOCKS && refiner->places.program.status == PIM_OK; block++) {
+        const uint64_t stored = plan->stored;
+        bool changed = false;
+        memcpy(refiner->kept, plan->decision, count * sizeof *refiner->kept);
+        for (uint32_t i = count * block / BLOCKS; i < count * (block + 1) / BLOCKS; i++) {
+            if (plan->flow.operation[i].kind == FLOW_PRODUCT && refiner->places.program.status == PIM_OK)
+                changed = improve(refiner, i, error) || changed;
+        }
+        if (changed && refiner->places.program.status == PIM_OK)
+            judge(refiner, result, stored, error);
+    }
+}
+
+enum pim_status nice_refine(struct nice_plan *plan, struct nice_result *result, struct pim_error *error)
+{
+    if (plan->sequential || plan->parts > 0)
+        return PIM_OK;
+    const size_t count = (size_t)plan->flow.count + 1,
+                 nodes = (size_t)plan->hardware->width * plan->hardware->height;
+    struct refiner refiner = {.plan = plan, .places.plan = plan};
+    struct program *program = &refiner.places.program;
+    const bool ready = program_initialize(program, plan, NULL, error);
+    refiner.places.home = calloc(count, sizeof *refiner.places.home);
+    refiner.places.started = calloc(count, sizeof(struct product *));
+    refiner.moved = calloc(count, sizeof *refiner.moved);
+    refiner.kept = calloc(count, sizeof *refiner.kept);
+    refiner.top = calloc(nodes, sizeof *refiner.top);
+    program->timed = true;
+    if (!ready || !refiner.places.home || !refiner.places.started || !refiner.moved || !refiner.kept ||
+        !refiner.top)
+        program->status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the places of maps");
+    if (program->status == PIM_OK) {
+        place_all(&refiner);
+        refine_blocks(&refiner, result, error);
+    }
+    for (uint32_t i = 0; refiner.places.home && i < plan->flow.count; i++)
+        release_home(&refiner, i);
+    free(refiner.places.home);
+    free(refiner.places.started);
+    free(refiner.places.moves);
+    free(refiner.moved);
+    free(refiner.kept);
+    free(refiner.top);
+    const enum pim_status status = program->status;
+    program_terminate(program);
+    return status;
+}

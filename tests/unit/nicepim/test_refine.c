@@ -1,0 +1,151 @@
+/*
+ * Refined plans: never slower, by their own estimate, than what they were made of; within the memory that
+ * there is for weights; and not slower on better hardware where they were without it.
+ */
+#include "mappers/nicepim/map/attempts.h"
+#include "mappers/nicepim/map/refine/refine.h"
+#include "tests/unit/estimate/machine.h"
+#include "tests/unit/test_main.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct job {
+    const char *network, *image;
+    enum nice_method method;
+    bool gains; /* a cut is better than the one that was chosen */
+} jobs[] = {
+    {"configs/networks/vgg8.cfg", "network.image=16", NICE_SERIAL, true},
+    {"configs/networks/squeezenet.cfg", "network.image=64", NICE_SERIAL, true},
+    {"configs/networks/squeezenet.cfg", "network.image=64", NICE_PARALLEL, true},
+    {"configs/networks/shufflenet.cfg", "network.image=64", NICE_SERIAL, true},
+    {"configs/networks/vgg8.cfg", "network.image=16", NICE_SEQUENTIAL, false},
+};
+
+static void check(enum pim_status status, const struct pim_error *error)
+{
+    ck_assert_msg(status == PIM_OK, "%s", error->text);
+}
+
+static void read_network(const char *name, const char *image, struct pim_network **network)
+{
+    struct pim_error error = {0};
+    char path[512];
+    pimsim_source_path(path, sizeof path, name);
+    check(pim_network_read(path, &image, 1, network, &error), &error);
+}
+
+static void make(const struct pim_network *network, const struct pim_estimate_hardware *nodes,
+                 enum nice_method method, uint64_t capacity, struct nice_plan *plan)
+{
+    struct pim_error error = {0};
+    const struct nice_request request = {.network = network,
+                                         .hardware = nodes,
+                                         .batch = 1,
+                                         .capacity = capacity,
+                                         .copy_limit = UINT64_MAX,
+                                         .method = method,
+                                         .weights = {.cycles = 1}};
+    check(nice_plan_make(&request, plan, &error), &error);
+}
+
+/* Weights of a node, all branches on the whole array: every product stores what its decision says. */
+static uint64_t stored_in_turn(const struct nice_plan *plan)
+{
+    uint64_t stored = 0;
+    for (uint32_t i = 0; i < plan->flow.count; i++)
+        stored += plan->flow.operation[i].kind == FLOW_PRODUCT ? plan->decision[i].stored : 0;
+    return stored;
+}
+
+/* `tight`: weights have no more memory than the plan takes. */
+static void refine(const struct job *job, bool tight)
+{
+    static struct machine machine;
+    struct pim_network *network;
+    struct nice_plan plan;
+    struct nice_result before, result, after;
+    struct pim_error error = {0};
+    machine_read(&machine, "nicepim-4x4", NULL, 0);
+    read_network(job->network, job->image, &network);
+    make(network, &machine.estimate, job->method, machine.estimate.memory_bytes, &plan);
+    if (tight)
+        plan.capacity = plan.stored;
+    check(nice_emit(&plan, NULL, &before, &error), &error);
+    result = before;
+    check(nice_refine(&plan, &result, &error), &error);
+    check(nice_emit(&plan, NULL, &after, &error), &error);
+    ck_assert_uint_eq(result.cycles, after.cycles);
+    ck_assert_uint_eq(result.macs, after.macs);
+    ck_assert_uint_eq(result.memory_bytes, after.memory_bytes);
+    ck_assert_uint_le(after.cycles, before.cycles);
+    if (job->gains && !tight)
+        ck_assert_uint_lt(after.cycles, before.cycles);
+    if (!job->gains)
+        ck_assert_uint_eq(after.cycles, before.cycles);
+    ck_assert_uint_le(plan.stored, plan.capacity);
+    if (job->method == NICE_SERIAL)
+        ck_assert_uint_eq(plan.stored, stored_in_turn(&plan));
+    nice_plan_terminate(&plan);
+    pim_network_destroy(network);
+}
+
+START_TEST(nothing_gets_slower)
+{
+    refine(&jobs[_i], false);
+}
+END_TEST
+
+START_TEST(weights_keep_to_their_memory)
+{
+    refine(&jobs[_i], true);
+}
+END_TEST
+
+/* Settings from the worst to the best. */
+static const struct ladder {
+    const char *rungs[5];
+} ladders[] = {
+    {{"buffers.weight_bytes=32768", "buffers.weight_bytes=65536", "buffers.weight_bytes=131072",
+      "buffers.weight_bytes=262144"}},
+    {{"dram.trcd_ns=40.0", "dram.trcd_ns=26.0", "dram.trcd_ns=18.0", "dram.trcd_ns=10.0",
+      "dram.trcd_ns=5.0"}},
+};
+
+START_TEST(better_hardware_is_not_slower)
+{
+    static struct machine machine;
+    struct pim_network *network;
+    uint64_t last = UINT64_MAX;
+    read_network("configs/networks/vgg8.cfg", "network.image=16", &network);
+    for (size_t r = 0; r < 5 && ladders[_i].rungs[r]; r++) {
+        struct pim_error error = {0};
+        struct nice_best best = {0};
+        machine_read(&machine, "nicepim-4x4", &ladders[_i].rungs[r], 1);
+        const struct nice_search search = {.network = network,
+                                           .hardware = &machine.estimate,
+                                           .batch = 1,
+                                           .asked = {[NICE_PARALLEL] = true, [NICE_SERIAL] = true},
+                                           .objective = NICE_LATENCY,
+                                           .threads = 1};
+        check(nice_search(&search, &best, &error), &error);
+        ck_assert_msg(best.result.cycles <= last, "%s: %" PRIu64 " cycles, %" PRIu64 " on worse hardware",
+                      ladders[_i].rungs[r], best.result.cycles, last);
+        last = best.result.cycles;
+        nice_best_terminate(&best);
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
+void pimsim_suites(SRunner *runner)
+{
+    Suite *suite = suite_create("refine");
+    TCase *tests = tcase_create("refine");
+    const int count = (int)(sizeof jobs / sizeof jobs[0]);
+    tcase_add_loop_test(tests, nothing_gets_slower, 0, count);
+    tcase_add_loop_test(tests, weights_keep_to_their_memory, 0, count);
+    tcase_add_loop_test(tests, better_hardware_is_not_slower, 0, (int)(sizeof ladders / sizeof ladders[0]));
+    suite_add_tcase(suite, tests);
+    srunner_add_suite(runner, suite);
+}
