@@ -1,6 +1,7 @@
 #include "models/cost/read.h"
 
 #include "models/cost/bank_keys.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -52,8 +53,37 @@ static uint64_t bank_time(const struct pim_configuration *configuration, const c
                    large(configuration, "clock.memory_khz"));
 }
 
-/* What does not leave time between refreshes is refused at the key that says it: the interval, or the clock
- * that makes so few cycles of its default. */
+/* A refresh that takes so long that nothing fits between two, refused at its own key when that was set behind
+ * the interval and the clock, and a shorter one would do. PIM_OK: the interval or the clock is to say so. */
+static enum pim_status refuse_long_refresh(const struct pim_configuration *configuration, uint64_t interval,
+                                           uint64_t least, uint32_t trfc, struct pim_error *error)
+{
+    static const char cycles[] = "dram.trfc", ns[] = "dram.trfc_ns", clock[] = "clock.memory_khz";
+    const bool counted = pim_configuration_holds(configuration, cycles);
+    const char *key = counted ? cycles : ns;
+    const uint64_t khz = large(configuration, clock), others = least - trfc;
+    if (interval <= others || !pim_configuration_later(configuration, key, clock) ||
+        !pim_configuration_later(configuration, key, "dram.trefi") ||
+        !pim_configuration_later(configuration, key, "dram.trefi_ns"))
+        return PIM_OK;
+    char most[64];
+    if (counted)
+        (void)snprintf(most, sizeof most, "%s = %" PRIu64, cycles, interval - others);
+    else
+        (void)snprintf(most, sizeof most, "%s = %.13g", ns,
+                       (double)((interval - others) * PICOSECONDS_OF_A_KHZ / khz) / 1000);
+    return pim_configuration_fail(
+        configuration, error, key,
+        "a refresh of %" PRIu32 " cycles of clock.memory_khz = %" PRIu64
+        " leaves no time for an access until the next one, %" PRIu64
+        " cycles behind it (%s): at most %s is allowed, or give at least "
+        "dram.trefi = %" PRIu64 ", or dram.refresh = false",
+        trfc, khz, interval,
+        pim_configuration_holds(configuration, "dram.trefi") ? "dram.trefi" : "dram.trefi_ns", most, least);
+}
+
+/* What does not leave time between refreshes is refused at the key that says it: a refresh that was made
+ * longer, the interval, or the clock that makes so few cycles of its default. */
 static enum pim_status read_refreshes(const struct pim_configuration *configuration,
                                       const struct pim_bank_organization *organization,
                                       struct pim_bank_timing *timing, struct pim_error *error)
@@ -65,6 +95,8 @@ static enum pim_status read_refreshes(const struct pim_configuration *configurat
     timing->trefi = (uint32_t)interval;
     if (interval >= least && interval <= most)
         return PIM_OK;
+    if (interval < least && least <= most)
+        PIM_TRY(refuse_long_refresh(configuration, interval, least, timing->trfc, error));
     if (pim_configuration_holds(configuration, cycles) || least > most)
         return pim_configuration_fail(
             configuration, error, pim_configuration_holds(configuration, cycles) ? cycles : ns,

@@ -193,6 +193,19 @@ bool pim_configuration_holds(const struct pim_configuration *configuration, cons
     return configuration->values[i].origin != PIM_ORIGIN_NONE;
 }
 
+bool pim_configuration_later(const struct pim_configuration *configuration, const char *path,
+                             const char *other)
+{
+    size_t i = pim_configuration_find(configuration->schema, path),
+           j = pim_configuration_find(configuration->schema, other);
+    assert(i < configuration->schema->count && j < configuration->schema->count &&
+           "not a key of this schema");
+    const struct pim_value *value = &configuration->values[i], *before = &configuration->values[j];
+    if (value->origin != before->origin)
+        return value->origin > before->origin;
+    return value->origin == PIM_ORIGIN_FILE && value->text > before->text;
+}
+
 const struct pim_schema *pim_configuration_schema(const struct pim_configuration *configuration)
 {
     return configuration->schema;

@@ -144,6 +144,11 @@ bool pim_configuration_given(const struct pim_configuration *configuration, cons
 /* True when the key has a value, its default included: false for a required key that nothing set, and for
  * that one of two keys of invariant 4 which does not hold. */
 bool pim_configuration_holds(const struct pim_configuration *configuration, const char *path);
+/* True when `path` was set behind `other`: defaults come first, then the files in the order in which they
+ * are applied (what a file includes before the file), then the command line. Settings of one file are of one
+ * time, and those of the command line. */
+bool pim_configuration_later(const struct pim_configuration *configuration, const char *path,
+                             const char *other);
 
 /* True when the paths are of two keys of the schema that say the same in cycles and in ns (invariant 4). */
 bool pim_configuration_same_quantity(const struct pim_schema *schema, const char *one, const char *other);

@@ -26,6 +26,7 @@ struct pim_value {
     enum pim_origin origin;
     unsigned line;    /* FILE */
     const char *file; /* FILE; one of the configuration's names */
+    size_t text;      /* FILE; its number in the order in which texts are applied */
     size_t count;     /* elements of a list */
     union {
         int64_t integer;
@@ -42,6 +43,7 @@ struct pim_configuration {
     struct pim_value *values; /* one for each key; origin NONE: no value */
     char **names;             /* files and texts read, for the origins */
     size_t name_count;
+    size_t texts; /* applied so far */
 };
 
 /* --- configuration.c --- */

@@ -138,6 +138,7 @@ static enum pim_status apply_setting(struct reading *reading, const struct pim_s
         return status;
     value->origin = PIM_ORIGIN_FILE;
     value->file = source->name;
+    value->text = configuration->texts;
     value->line = line;
     return displace_twin(configuration, key, place, reading->error);
 }
@@ -167,6 +168,7 @@ static enum pim_status apply_group(struct reading *reading, const struct pim_sou
 static enum pim_status apply_text(struct reading *reading, const struct pim_source *source,
                                   const char *prefix)
 {
+    reading->configuration->texts++;
     config_t parsed;
     enum pim_status status = pim_source_parse(source, &parsed, reading->error);
     if (status != PIM_OK)

@@ -57,16 +57,19 @@ uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *spe
 }
 
 void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT], const char *key, uint64_t cycles,
-                            uint32_t clock_ps)
+                            uint64_t longest, uint32_t clock_ps)
 {
     const double ns = (double)cycles * clock_ps / 1000;
+    char refresh[48] = "";
+    if (longest > 0)
+        (void)snprintf(refresh, sizeof refresh, ", or at most dram.trfc = %" PRIu64, longest);
     if (cycles > PIM_DRAM_REFRESH_INTERVAL_MAX)
-        (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "but allowed are up to %d: shorten the other times",
-                       PIM_DRAM_REFRESH_INTERVAL_MAX);
+        (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "but allowed are up to %d: shorten the other times%s",
+                       PIM_DRAM_REFRESH_INTERVAL_MAX, refresh);
     else if (ns > PIM_DRAM_NS_MAX)
-        (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "as dram.%s = %" PRIu64, key, cycles);
+        (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "as dram.%s = %" PRIu64 "%s", key, cycles, refresh);
     else
-        (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "as dram.%s_ns = %.13g", key, ns);
+        (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "as dram.%s_ns = %.13g%s", key, ns, refresh);
 }
 
 uint64_t pim_dram_capacity(const struct pim_dram_organization *organization)

@@ -245,10 +245,11 @@ static inline uint64_t pim_dram_write_latency(const struct pim_dram_specificatio
 uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *specification);
 
 /* Into a message about refreshes that are too close: what is needed of dram.KEY, in ns as far as dram.KEY_ns
- * may be so long, or that nothing so long is allowed. */
-enum { PIM_DRAM_INTERVAL_TEXT = 96 };
+ * may be so long, or that nothing so long is allowed; and the longest refresh (dram.trfc) that would do, in
+ * cycles, unless that is 0. */
+enum { PIM_DRAM_INTERVAL_TEXT = 128 };
 void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT], const char *key, uint64_t cycles,
-                            uint32_t clock_ps);
+                            uint64_t longest, uint32_t clock_ps);
 
 /* Bytes of all channels. */
 uint64_t pim_dram_capacity(const struct pim_dram_organization *organization);

@@ -342,6 +342,37 @@ START_TEST(two_units)
 }
 END_TEST
 
+/* Which of two keys was set behind the other. */
+START_TEST(later_settings)
+{
+    static const struct pim_key three[] = {{"t.a", PIM_KEY_INTEGER, "3", 0, 9, NULL, "", ""},
+                                           {"t.b", PIM_KEY_INTEGER, "3", 0, 9, NULL, "", ""},
+                                           {"t.c", PIM_KEY_INTEGER, NULL, 0, 9, NULL, "", ""}};
+    static const char first[] = "t = { b = 4; };", second[] = "t = { c = 2; a = 4; };";
+    const struct pim_schema schema = {"small", "", three, 3};
+    struct pim_configuration *configuration = NULL;
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);
+    ck_assert(!pim_configuration_later(configuration, "t.a", "t.b"));
+    ck_assert(!pim_configuration_later(configuration, "t.b", "t.a"));
+    ck_assert(pim_configuration_later(configuration, "t.a", "t.c")); /* which has no value */
+    read_good(configuration, first);
+    ck_assert(pim_configuration_later(configuration, "t.b", "t.a"));
+    ck_assert(!pim_configuration_later(configuration, "t.a", "t.b"));
+    read_good(configuration, second);
+    ck_assert(pim_configuration_later(configuration, "t.a", "t.b"));
+    ck_assert(!pim_configuration_later(configuration, "t.b", "t.a"));
+    ck_assert(!pim_configuration_later(configuration, "t.a", "t.c"));
+    ck_assert(!pim_configuration_later(configuration, "t.c", "t.a"));
+    set_good(configuration, "t.b=5");
+    ck_assert(pim_configuration_later(configuration, "t.b", "t.a"));
+    set_good(configuration, "t.a=5");
+    ck_assert(!pim_configuration_later(configuration, "t.b", "t.a"));
+    ck_assert(!pim_configuration_later(configuration, "t.a", "t.b"));
+    pim_configuration_destroy(configuration);
+}
+END_TEST
+
 START_TEST(wrong_default_is_named)
 {
     static const struct pim_key wrong[] = {{"a", PIM_KEY_INTEGER, "10", 0, 9, NULL, "", ""}};
@@ -460,6 +491,7 @@ Suite *values_suite(void)
     tcase_add_test(group, canonical_text_without_values);
     tcase_add_test(group, round_trip_property);
     tcase_add_test(group, two_units);
+    tcase_add_test(group, later_settings);
     tcase_add_test(group, two_units_with_ns_first);
     tcase_add_test(group, defaults_are_parsed_as_one_text);
     tcase_add_test(group, wrong_default_is_named);

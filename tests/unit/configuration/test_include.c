@@ -86,6 +86,9 @@ START_TEST(values_and_origins)
     ck_assert_double_eq(pim_configuration_real(configuration, "dram.trcd_ns"), 5.0);
     ck_assert_int_eq(pim_configuration_integer(configuration, "dram.rows"), 78);
     ck_assert_int_eq(pim_configuration_integer(configuration, "dram.timing.banks"), 9);
+    ck_assert(pim_configuration_later(configuration, "dram.rows", "dram.trcd_ns"));
+    ck_assert(!pim_configuration_later(configuration, "dram.trcd_ns", "dram.rows"));
+    ck_assert(pim_configuration_later(configuration, "dram.trcd_ns", "dram.timing.banks"));
     (void)pim_configuration_fail(configuration, &error, "dram.timing.banks", "x");
     (void)snprintf(message, sizeof message, "%s/inner/deep.cfg:2: dram.timing.banks: x", folder->path);
     ck_assert_str_eq(error.text, message);

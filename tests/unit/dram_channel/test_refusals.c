@@ -27,7 +27,9 @@ static const struct {
      {"dram.clock_ps=10000", "dram.trefi_ns=3900"},
      "refreshes are 390 cycles of 10000 ps apart, but closing the rows and refreshing takes up to 556: give "
      "more "
-     "than that, as dram.trefi_ns = 5570, or dram.refresh = false"},
+     "than that, as dram.trefi_ns = 5570, or at most dram.trfc = 266, or dram.refresh = false"},
+    {"ddr4_2400r", {"dram.clock_ps=10000", "dram.trefi_ns=3900", "dram.trfc=267"}, "at most dram.trfc = 266"},
+    {"ddr4_2400r", {"dram.clock_ps=10000", "dram.trefi_ns=3900", "dram.trfc=266"}, NULL},
     {"ddr4_2400r", {"dram.clock_ps=10000", "dram.trefi_ns=5569.999"}, "refreshes are 556 cycles of 10000 ps"},
     {"ddr4_2400r", {"dram.clock_ps=10000", "dram.trefi_ns=5570"}, NULL},
     {"ddr4_2400r",

@@ -441,6 +441,24 @@ static const struct {
     {ARRAY("node") "clock = { memory_khz = 1; };\ndram = { trfc = 988; trefi_ns = 1000000000.0; };\n", NULL},
     {ARRAY("node") "dram = { interleaved_banks = 2; row_bytes = 1048576; column_bytes = 1; tccd = 1000; };\n",
      "but allowed are up to 2^30: shorter times, or rows of fewer columns, or dram.refresh = false"},
+    /* a refresh that was set behind interval and clock is what is refused, and names what is allowed */
+    {ARRAY("node") "dram = { trfc = 3900; };\n", "slow.cfg:2: dram.trfc: a refresh of 3900 cycles of "
+                                                 "clock.memory_khz = 400000 leaves no time for an access "
+                                                 "until the next one, 1561 cycles behind it (dram.trefi_ns): "
+                                                 "at most dram.trfc = 1492 is allowed, or give at "
+                                                 "least dram.trefi = 3969, or"},
+    {ARRAY("node") "dram = { trfc = 1493; };\n", "slow.cfg:2: dram.trfc: a refresh of 1493 cycles"},
+    {ARRAY("node") "dram = { trfc = 1492; };\n", NULL},
+    {ARRAY("node") "dram = { trfc = 3900; trefi = 3969; };\n", NULL},
+    {ARRAY("node") "dram = { trfc = 3900; trefi = 3968; };\n", "slow.cfg:2: dram.trefi: 3968 cycles leave"},
+    {ARRAY("node") "dram = { trfc_ns = 3900.0; };\n", "at most dram.trfc_ns = 3730 is allowed"},
+    {ARRAY("node") "dram = { trfc_ns = 3730.001; };\n", "slow.cfg:2: dram.trfc_ns: a refresh of 1493 cycles"},
+    {ARRAY("node") "dram = { trfc_ns = 3730.0; };\n", NULL},
+    {ARRAY("node") "clock = { memory_khz = 333333; };\ndram = { trfc_ns = 3900.0; };\n",
+     "slow.cfg:2: clock.memory_khz: dram.trefi_ns = 3904 are 1301 cycles"},
+    /* no refresh would be short enough */
+    {ARRAY("node") "dram = { trfc = 3900; tcl = 1600; };\n",
+     "default: clock.memory_khz: dram.trefi_ns = 3904"},
     /* 10^10 do not fit into 32 bits */
     {ARRAY("node") "clock = { memory_khz = 10000000; };\ndram = { trefi_ns = 1000000000.0; };\n",
      "dram.trefi_ns = 1000000000 are 10000000000 cycles of clock.memory_khz = 10000000: allowed are up to "
