@@ -264,22 +264,24 @@ static enum pim_status add_hardware(json_t *entry, const char *name, const json_
     return good ? PIM_OK : out_of_memory(error);
 }
 
+#define WRITERS                                                                                              \
+    "pimsim run TRACE --stats FILE --format json, pimsim validate TRACE --format json and pimsim sweep "     \
+    "write "                                                                                                 \
+    "results"
+
 enum pim_status pim_page_add_json(json_t *report, const char *name, json_t *value, struct pim_error *error)
 {
     json_t *entry;
     enum pim_status status;
-    bool run = json_is_object(json_object_get(value, "inputs")) && json_object_get(value, "cycles");
+    bool run = json_is_object(json_object_get(value, "inputs")) && json_object_get(value, "cycles") &&
+               json_object_get(value, "phases"); /* that of `noc` has none */
     bool validate = json_is_object(json_object_get(value, "total")) && json_object_get(value, "steps");
     if (run)
         status = check_run(value, name, error);
     else if (validate)
         status = check(value, name, validate_shape, sizeof validate_shape / sizeof validate_shape[0], error);
     else
-        status =
-            pim_fail(error, PIM_BAD_INPUT,
-                     "%s is no result: pimsim run TRACE --stats FILE --format json, pimsim validate TRACE "
-                     "--format json and pimsim sweep write results",
-                     name);
+        status = pim_fail(error, PIM_BAD_INPUT, "%s is no result: " WRITERS, name);
     if (status != PIM_OK) {
         json_decref(value);
         return status;
@@ -330,7 +332,8 @@ enum pim_status pim_page_add_file(json_t *report, const char *path, struct pim_e
             return error->status;
         return pim_page_add_entry(report, "sweep", path, value, &entry, error);
     }
-    if (pim_json_read(path, PIM_PAGE_FILE_BYTES, &value, error) != PIM_OK)
-        return error->status;
+    struct pim_error reason = {.status = PIM_OK};
+    if (pim_json_read(path, PIM_PAGE_FILE_BYTES, &value, &reason) != PIM_OK)
+        return pim_fail(error, reason.status, "%s: a result is expected: " WRITERS, reason.text);
     return pim_page_add_json(report, path, value, error);
 }

@@ -257,7 +257,7 @@ static void print_network(const struct pim_system *system, const struct pim_run_
         fprintf(file, "%s (%" PRIu32 ",%" PRIu32 ")->(%" PRIu32 ",%" PRIu32 ") %.1f %%", i ? "," : "",
                 links[i].from % width, links[i].from / width, links[i].to % width, links[i].to / width,
                 percent((double)links[i].busy_cycles, (double)result->network_cycles));
-    fprintf(file, "\n");
+    fprintf(file, "%s\n", links[0].flits > 0 ? "" : " none");
     free(links);
 }
 

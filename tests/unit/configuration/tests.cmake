@@ -85,6 +85,10 @@ pimsim_command_test(noc_batch_bounded "noc --traffic hotspot --hotspots 0 --batc
 pimsim_command_test(noc_batch_json "noc --traffic hotspot --hotspots 0 --batch 100 --format json --reproducible" 0 "\"saturated\": false" "^$")
 pimsim_command_test(noc_limit "noc --traffic uniform --rate 0.1 --latency-limit 30 --reproducible" 0
   "\nSATURATED: the mean latency passed 30 cycles \\(--latency-limit\\), or packets did not arrive; " "^$")
+# Packets from a node to itself go over no link.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/self.csv "cycle,source,destination,flits\n0,3,3,5\n4,2,2,1\n")
+pimsim_command_test(noc_no_link "noc --packets ${CMAKE_CURRENT_BINARY_DIR}/self.csv --reproducible" 0
+  "\nrouters traversed      1\\.000 on average\nbusiest link           none: no flit went over a link\n$" "^$")
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/booksim/network "router 0 node 0 node 1\n")
 pimsim_command_test(noc_network_file_nodes "noc --traffic uniform --rate 0.1 --set noc.topology=file --set noc.routing=minimal --set noc.network_file=${CMAKE_CURRENT_BINARY_DIR}/booksim/network" 1 "^$"
   "noc.network_file has 2 nodes: width x height is 8 x 8\n")

@@ -636,6 +636,18 @@ START_TEST(every_step_has_its_own_row)
 }
 END_TEST
 
+START_TEST(no_link_is_the_busiest_of_none)
+{
+    assemble(".version 1\n.family \"test\"\n.configuration \"array = { width = 2; height = 1; };\"\n"
+             ".array width=2 height=1 units=1\n.phase 0 \"alone\" cycles=8\n"
+             ".unit 0\nphase_begin 0\nmatrix m=8 n=8 k=8\nphase_end 0\n");
+    ck_assert_int_eq(run("run trace.bin --quiet --reproducible"), 0);
+    char *summary = output("out");
+    ck_assert_ptr_nonnull(strstr(summary, "\n  busiest links: none\n"));
+    free(summary);
+}
+END_TEST
+
 START_TEST(csv_and_text_tell_the_same_figures)
 {
     assemble(program);
@@ -693,6 +705,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(tests, clocked_and_static_power_of_cores);
     tcase_add_test(tests, steps_share_the_run);
     tcase_add_test(tests, every_step_has_its_own_row);
+    tcase_add_test(tests, no_link_is_the_busiest_of_none);
     tcase_add_test(tests, csv_and_text_tell_the_same_figures);
     tcase_add_test(tests, a_deadlock_has_its_own_exit_code_and_no_results);
     suite_add_tcase(suite, tests);

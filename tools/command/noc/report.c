@@ -201,9 +201,11 @@ static void write_text(FILE *file, const struct pim_noc_configuration *noc,
     }
     const struct pim_noc_link_use *busiest = NULL;
     for (uint32_t i = 0; i < result->link_count; i++)
-        if (!busiest || result->links[i].busy_cycles > busiest->busy_cycles)
+        if (result->links[i].busy_cycles > (busiest ? busiest->busy_cycles : 0))
             busiest = &result->links[i];
-    if (busiest && result->cycles)
+    if (!busiest || result->cycles == 0)
+        fprintf(file, "busiest link           none: no flit went over a link\n");
+    else
         fprintf(file, "busiest link           %" PRIu32 " -> %" PRIu32 ": %.1f %%\n", busiest->from,
                 busiest->to, 100.0 * (double)busiest->busy_cycles / (double)result->cycles);
 }
