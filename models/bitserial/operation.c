@@ -62,9 +62,8 @@ enum pim_status pim_bitserial_check_refresh(const struct pim_dram_specification 
     if (step + p[PIM_DRAM_T_RFC] <= p[PIM_DRAM_T_REFI])
         return PIM_OK;
     char enough[PIM_DRAM_INTERVAL_TEXT];
-    pim_dram_interval_text(enough, "trefi", step + p[PIM_DRAM_T_RFC],
-                           p[PIM_DRAM_T_REFI] > step ? p[PIM_DRAM_T_REFI] - step : 0,
-                           specification->clock_ps);
+    pim_dram_interval_text(enough, specification, "trefi", step + p[PIM_DRAM_T_RFC],
+                           p[PIM_DRAM_T_REFI] > step ? p[PIM_DRAM_T_REFI] - step : 0);
     return pim_fail(error, PIM_BAD_INPUT,
                     "dram.trefi is %u cycles of %u ps: a step takes up to %llu cycles and a refresh %u, "
                     "and refreshes could not keep up: give as much as both, %s, or "

@@ -285,8 +285,7 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     const char *key = per_bank_refresh ? "trefi_bank" : "trefi";
     const uint64_t others = per_bank_refresh ? interval : least + 1 - parameter[PIM_DRAM_T_RFC];
     char enough[PIM_DRAM_INTERVAL_TEXT];
-    pim_dram_interval_text(enough, key, least + 1, interval > others ? interval - others : 0,
-                           specification->clock_ps);
+    pim_dram_interval_text(enough, specification, key, least + 1, interval > others ? interval - others : 0);
     return pim_fail(error, PIM_BAD_INPUT,
                     "dram.%s: refreshes are %llu cycles of %u ps apart, but closing the rows and "
                     "refreshing takes up to %llu: give more than that, %s, or dram.refresh = false",

@@ -257,6 +257,7 @@ static enum pim_status take_refresh(const struct pim_configuration *values,
     if (rate > 1 && parameter[PIM_DRAM_T_RFC_FINE] == 0)
         return pim_configuration_fail(values, error, "dram.refresh_rate",
                                       "%u needs dram.trfc_fine, the cycles of one of its refreshes", rate);
+    specification->refresh_rate = rate;
     if (rate > 1) {
         parameter[PIM_DRAM_T_REFI] /= rate;
         parameter[PIM_DRAM_T_RFC] = parameter[PIM_DRAM_T_RFC_FINE];

@@ -56,13 +56,18 @@ uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *spe
                        pim_dram_banks_per_rank(&specification->organization);
 }
 
-void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT], const char *key, uint64_t cycles,
-                            uint64_t longest, uint32_t clock_ps)
+void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT],
+                            const struct pim_dram_specification *specification, const char *key,
+                            uint64_t cycles, uint64_t longest)
 {
-    const double ns = (double)cycles * clock_ps / 1000;
-    char refresh[48] = "";
+    const uint32_t rate = specification->refresh_rate;
+    if (rate > 1 && strcmp(key, "trefi") == 0)
+        cycles *= rate;
+    const double ns = (double)cycles * specification->clock_ps / 1000;
+    char refresh[56] = "";
     if (longest > 0)
-        (void)snprintf(refresh, sizeof refresh, ", or at most dram.trfc = %" PRIu64, longest);
+        (void)snprintf(refresh, sizeof refresh, ", or at most dram.%s = %" PRIu64,
+                       rate > 1 ? "trfc_fine" : "trfc", longest);
     if (cycles > PIM_DRAM_REFRESH_INTERVAL_MAX)
         (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "but allowed are up to %d: shorten the other times%s",
                        PIM_DRAM_REFRESH_INTERVAL_MAX, refresh);

@@ -179,6 +179,8 @@ struct pim_dram_specification {
     /* LPDDR5: RD and WR need the write clock, which CAS starts; it runs until tWCKPST behind their data. */
     bool write_clock;
     uint32_t parameter[PIM_DRAM_PARAMETERS];
+    /* By dram.refresh_rate: REFs are so many times as often, trefi is divided by it (0: 1). */
+    uint32_t refresh_rate;
     unsigned timings, rows;
     bool standard; /* the built-in rows are among them */
     struct pim_dram_command_row command[PIM_DRAM_COMMANDS];
@@ -245,11 +247,13 @@ static inline uint64_t pim_dram_write_latency(const struct pim_dram_specificatio
 uint32_t pim_dram_bank_refresh_interval(const struct pim_dram_specification *specification);
 
 /* Into a message about refreshes that are too close: what is needed of dram.KEY, in ns as far as dram.KEY_ns
- * may be so long, or that nothing so long is allowed; and the longest refresh (dram.trfc) that would do, in
- * cycles, unless that is 0. */
+ * may be so long, or that nothing so long is allowed; and the longest refresh (dram.trfc, or dram.trfc_fine
+ * by refresh_rate) that would do, in cycles, unless that is 0. `cycles` are of the interval of a REF: of
+ * dram.trefi it takes refresh_rate times as many. */
 enum { PIM_DRAM_INTERVAL_TEXT = 128 };
-void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT], const char *key, uint64_t cycles,
-                            uint64_t longest, uint32_t clock_ps);
+void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT],
+                            const struct pim_dram_specification *specification, const char *key,
+                            uint64_t cycles, uint64_t longest);
 
 /* Bytes of all channels. */
 uint64_t pim_dram_capacity(const struct pim_dram_organization *organization);
