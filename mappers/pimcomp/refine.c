@@ -2,6 +2,7 @@
 #include "mappers/pimcomp/refine.h"
 
 #include "mappers/pimcomp/layout/chromosome.h"
+#include "mappers/pimcomp/layout/layout.h"
 #include "sim/try.h"
 
 #include <string.h>
@@ -17,9 +18,13 @@ enum { TRIALS_OF_BOTH = 1024 };
 
 struct chain {
     struct pim_chromosome best, child[PIM_REFINE_CHILDREN];
-    bool no_keeping; /* of the best */
-    uint64_t cycles; /* of the best, */
-    uint64_t start;  /* and of what it began with */
+    struct pim_core_layout layout; /* of the best: */
+    struct pim_arena arena;        /* here it lives, unless it is what the chain began with */
+    bool begins;                   /* its first round is to come */
+    bool inherits;                 /* it began at a layout that is not by the rule of chromosomes */
+    bool no_keeping;               /* of the best */
+    uint64_t cycles;               /* of the best, */
+    uint64_t start;                /* and of what it began with */
 };
 
 struct refinement {
@@ -45,6 +50,7 @@ static enum pim_status make_chain(struct refinement *r, struct chain *chain, str
                                   struct pim_error *error)
 {
     enum pim_status status = pim_chromosome_make(&r->space, arena, &chain->best, error);
+    pim_arena_initialize(&chain->arena, 1 << 16);
     for (unsigned i = 0; i < PIM_REFINE_CHILDREN && status == PIM_OK; i++)
         status = pim_chromosome_make(&r->space, arena, &chain->child[i], error);
     return status;
@@ -63,6 +69,25 @@ static enum pim_status make(struct refinement *r, struct pim_arena *arena, struc
     r->round = PIM_ARENA_NEW(arena, struct pim_core_profile);
     r->round->served = true; /* by what the chains begin with */
     return status;
+}
+
+/* A copy of a layout in an arena. */
+static enum pim_status copy_layout(const struct refinement *r, const struct pim_core_layout *from,
+                                   struct pim_arena *arena, struct pim_core_layout *to,
+                                   struct pim_error *error)
+{
+    *to = (struct pim_core_layout){
+        PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, r->space.network->count)};
+    PIM_NEED_MEMORY(to->layer, error, "no memory for a layout to refine");
+    for (uint32_t m = 0; m < r->space.matrices; m++) {
+        const uint32_t layer = r->space.matrix[m], replicas = from->layer[layer].replicas;
+        const size_t count = (size_t)replicas * r->space.partition->layer[layer].groups;
+        struct pim_core_layout_layer *copy = &to->layer[layer];
+        *copy = (struct pim_core_layout_layer){replicas, PIM_ARENA_ARRAY(arena, uint32_t, count)};
+        PIM_NEED_MEMORY(copy->core, error, "no memory for a layout to refine");
+        memcpy(copy->core, from->layer[layer].core, count * sizeof *copy->core);
+    }
+    return PIM_OK;
 }
 
 /* Which candidates a chain may begin at: any, or with maps on chip or without. */
@@ -138,6 +163,8 @@ static void set_out(struct refinement *r, const struct pim_core_profile *profile
         if (!pim_chromosome_from_layout(&r->space, &candidate->layout, &chain->best))
             continue;
         chain->start = chain->cycles = cycles;
+        chain->layout = candidate->layout;
+        chain->begins = true;
         chain->no_keeping = candidate->no_keeping;
         instructions = r->chains == 0 ? candidate->instructions : instructions;
         r->going[r->chains++] = chain;
@@ -161,6 +188,28 @@ static void draw(struct refinement *r, const struct chain *chain, struct pim_ran
     pim_chromosome_weigh(&r->space, &r->workshop, mutant);
 }
 
+/* Child number `i` of a chain: the best of some mutants, or, when it turns, the chain's own. */
+static enum pim_status bear(struct refinement *r, struct chain *chain, unsigned i, bool turns,
+                            struct pim_random *random, struct pim_arena *scratch,
+                            struct pim_core_layout *layout, struct pim_error *error)
+{
+    const unsigned draws = turns ? 0 : i % 2 ? 1 : PIM_REFINE_DRAWS;
+    pim_chromosome_copy(&r->space, &chain->child[i], &chain->best);
+    if (chain->begins && i == 0) { /* laid anew, where that is another one */
+        PIM_TRY(pim_chromosome_layout(&r->space, &chain->best, NULL, scratch, layout, error));
+        chain->inherits = !pim_core_layouts_equal(r->profiling->mapping, layout, &chain->layout);
+        if (chain->inherits)
+            return PIM_OK;
+    }
+    for (unsigned n = 0; n < draws; n++) {
+        draw(r, chain, random, &r->drawn);
+        if (n == 0 || r->drawn.cycles < chain->child[i].cycles)
+            pim_chromosome_copy(&r->space, &chain->child[i], &r->drawn);
+    }
+    return pim_chromosome_layout(&r->space, &chain->child[i], chain->inherits ? &chain->layout : NULL,
+                                 scratch, layout, error);
+}
+
 /* The children of a chain, as candidates of r->round. */
 static enum pim_status breed(struct refinement *r, struct chain *chain, struct pim_arena *scratch,
                              struct pim_error *error)
@@ -172,32 +221,26 @@ static enum pim_status breed(struct refinement *r, struct chain *chain, struct p
             pim_search_stream(r->options->seed, REFINEMENT + r->number, r->round->count++);
         bool turns = may_turn && pim_random_below(&random, TURNS) == 0;
         *candidate = (struct pim_core_candidate){.name = "refined", .no_keeping = chain->no_keeping != turns};
-        unsigned draws = turns ? 0 : i % 2 ? 1 : PIM_REFINE_DRAWS;
-        pim_chromosome_copy(&r->space, &chain->child[i], &chain->best);
-        for (unsigned n = 0; n < draws; n++) {
-            draw(r, chain, &random, &r->drawn);
-            if (n == 0 || r->drawn.cycles < chain->child[i].cycles)
-                pim_chromosome_copy(&r->space, &chain->child[i], &r->drawn);
-        }
-        enum pim_status status =
-            pim_chromosome_layout(&r->space, &chain->child[i], scratch, &candidate->layout, error);
-        if (status != PIM_OK)
-            return status;
+        PIM_TRY(bear(r, chain, i, turns, &random, scratch, &candidate->layout, error));
     }
+    chain->begins = false;
     return PIM_OK;
 }
 
 /* The best of a chain's children, which are timed from number `first` on, takes the place of its layout if it
  * is not too slow. */
-static void succeed(struct refinement *r, struct chain *chain, uint32_t first)
+static enum pim_status succeed(struct refinement *r, struct chain *chain, uint32_t first,
+                               struct pim_error *error)
 {
     uint32_t best = pim_core_profile_best(r->round, first, first + PIM_REFINE_CHILDREN);
     const struct pim_core_candidate *candidate = &r->round->candidate[best];
     if (!pim_core_candidate_is_timed(candidate) || candidate->estimate > chain->cycles)
-        return;
+        return PIM_OK;
     chain->cycles = candidate->estimate;
     chain->no_keeping = candidate->no_keeping;
     pim_chromosome_copy(&r->space, &chain->best, &chain->child[best - first]);
+    pim_arena_reset(&chain->arena);
+    return copy_layout(r, &candidate->layout, &chain->arena, &chain->layout, error);
 }
 
 /* One round of all chains that go on. */
@@ -211,7 +254,6 @@ static enum pim_status advance(struct refinement *r, struct pim_error *error)
         status = breed(r, r->going[c], &scratch, error);
     if (status == PIM_OK)
         status = pim_core_profile_time(r->profiling, r->round, 0, 0, error);
-    pim_arena_terminate(&scratch);
     r->number++;
     if (status == PIM_BAD_INPUT) { /* none of them can be scheduled */
         *error = (struct pim_error){0};
@@ -220,7 +262,8 @@ static enum pim_status advance(struct refinement *r, struct pim_error *error)
     for (uint32_t i = 0; i < r->round->count; i++)
         r->spent += trial_of(r->round->candidate[i].instructions) + 1;
     for (uint32_t c = 0; c < r->chains && status == PIM_OK; c++)
-        succeed(r, r->going[c], c * PIM_REFINE_CHILDREN);
+        status = succeed(r, r->going[c], c * PIM_REFINE_CHILDREN, error);
+    pim_arena_terminate(&scratch);
     return status;
 }
 
@@ -258,7 +301,7 @@ static enum pim_status add_best(const struct refinement *r, struct pim_arena *ar
                                                  .estimate = chain->cycles};
         for (uint32_t i = 0; i + 1 < profile->count; i++)
             candidate->number += strcmp(profile->candidate[i].name, candidate->name) == 0;
-        PIM_TRY(pim_chromosome_layout(&r->space, &chain->best, arena, &candidate->layout, error));
+        PIM_TRY(copy_layout(r, &chain->layout, arena, &candidate->layout, error));
     }
     return PIM_OK;
 }
@@ -293,6 +336,8 @@ enum pim_status pim_core_refine(const struct pim_core_profile_options *profiling
         set_out(r, profile);
         status = climb(r, arena, profile, error);
     }
+    for (unsigned i = 0; i < PIM_REFINE_CHAINS; i++)
+        pim_arena_terminate(&r->chain[i].arena);
     pim_arena_terminate(&scratch);
     return status;
 }

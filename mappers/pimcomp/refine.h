@@ -7,6 +7,10 @@
  * takes the place of the chain's layout when it is no slower. When a part of the budget is spent, the better
  * half of the chains goes on, in the end a single one.
  *
+ * A chain that begins at a layout which is not by the rule of chromosomes keeps its replicas: a mutant has
+ * all of its parent's that its groups still allow (chromosome.h), so that it differs from it by its mutations
+ * alone. The first mutant of such a chain is its layout by the rule.
+ *
  * Where maps may stay on chip and the budget is of 1024 trials at least, chains keep to what they began
  * with, on chip or not, until a single one is left, and the best of each kind is among two: a layout and
  * whether maps stay depend on each other, and the kind that is ahead at first need not be so in the end.

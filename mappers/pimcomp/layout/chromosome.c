@@ -228,19 +228,48 @@ void pim_chromosome_weigh(const struct pim_gene_space *space, struct pim_gene_wo
     c->spread = w->evaluation.result.spread;
 }
 
-/* Cores of the groups that are not part of a whole replica, in order. */
-static void lay_layer(const struct pim_gene_space *space, const struct pim_chromosome *c, uint32_t layer,
-                      struct pim_core_layout_layer *result)
+/* Groups of a layer on each core. */
+static void count_groups(const struct pim_gene_space *space, const struct pim_chromosome *c, uint32_t layer,
+                         uint32_t *count)
 {
-    uint32_t replica = space->partition->layer[layer].groups, next = 0;
+    for (uint32_t p = 0; p < space->architecture->cores; p++) {
+        const uint32_t *gene = c->gene + (size_t)p * space->slots;
+        count[space->walk[p]] = 0;
+        for (uint32_t s = 0; s < space->slots; s++)
+            if (gene[s] / PIM_GENE_LAYER == layer && gene[s] != 0)
+                count[space->walk[p]] = gene[s] % PIM_GENE_LAYER;
+    }
+}
+
+/* Replicas of a parent whose groups are all still on their cores; what is left of the groups stays in
+ * `count`. Returns how many. */
+static uint32_t keep_replicas(const struct pim_core_layout_layer *parent, uint32_t groups, uint32_t *count,
+                              struct pim_core_layout_layer *result)
+{
+    uint32_t kept = 0;
+    for (uint32_t r = 0; r < parent->replicas && kept < result->replicas; r++) {
+        const uint32_t *core = parent->core + (size_t)r * groups;
+        uint32_t g = 0;
+        while (g < groups && count[core[g]] > 0)
+            count[core[g++]]--;
+        if (g == groups)
+            memcpy(result->core + (size_t)kept++ * groups, core, groups * sizeof *core);
+        else
+            while (g > 0)
+                count[core[--g]]++;
+    }
+    return kept;
+}
+
+/* The groups that are given for each core become replicas from number `next` on: whole ones, and along the
+ * walk those of what is left over. */
+static void lay_layer(const struct pim_gene_space *space, uint32_t replica, uint32_t next,
+                      const uint32_t *groups, struct pim_core_layout_layer *result)
+{
     uint32_t *open = NULL; /* replica under construction, `missing` of its groups to come */
     uint32_t missing = 0;
     for (uint32_t p = 0; p < space->architecture->cores; p++) {
-        const uint32_t *gene = c->gene + (size_t)p * space->slots;
-        uint32_t count = 0;
-        for (uint32_t s = 0; s < space->slots; s++)
-            if (gene[s] / PIM_GENE_LAYER == layer && gene[s] != 0)
-                count = gene[s] % PIM_GENE_LAYER;
+        uint32_t count = groups[space->walk[p]];
         for (; count >= replica; count -= replica, next++)
             for (uint32_t g = 0; g < replica; g++)
                 result->core[(size_t)next * replica + g] = space->walk[p];
@@ -255,20 +284,23 @@ static void lay_layer(const struct pim_gene_space *space, const struct pim_chrom
 }
 
 enum pim_status pim_chromosome_layout(const struct pim_gene_space *space, const struct pim_chromosome *c,
-                                      struct pim_arena *arena, struct pim_core_layout *layout,
-                                      struct pim_error *error)
+                                      const struct pim_core_layout *parent, struct pim_arena *arena,
+                                      struct pim_core_layout *layout, struct pim_error *error)
 {
+    uint32_t *count = PIM_ARENA_ARRAY(arena, uint32_t, space->architecture->cores);
     layout->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, space->network->count);
-    if (!layout->layer)
+    if (!layout->layer || !count)
         return out_of_memory(error, space->architecture);
     for (uint32_t m = 0; m < space->matrices; m++) {
-        uint32_t layer = space->matrix[m];
+        uint32_t layer = space->matrix[m], groups = space->partition->layer[layer].groups;
         struct pim_core_layout_layer *result = &layout->layer[layer];
-        result->replicas = c->groups[layer] / space->partition->layer[layer].groups;
+        result->replicas = c->groups[layer] / groups;
         result->core = PIM_ARENA_ARRAY(arena, uint32_t, c->groups[layer]);
         if (!result->core)
             return out_of_memory(error, space->architecture);
-        lay_layer(space, c, layer, result);
+        count_groups(space, c, layer, count);
+        uint32_t kept = parent ? keep_replicas(&parent->layer[layer], groups, count, result) : 0;
+        lay_layer(space, groups, kept, count, result);
     }
     return PIM_OK;
 }

@@ -92,9 +92,11 @@ uint32_t pim_chromosome_put(const struct pim_gene_space *space, struct pim_chrom
 void pim_chromosome_take(const struct pim_gene_space *space, struct pim_chromosome *chromosome,
                          uint32_t position, uint32_t slot, uint32_t count);
 
-/* The layout of a chromosome; PIM_NO_MEMORY. */
+/* The layout of a chromosome; PIM_NO_MEMORY. Replicas of a parent, unless it is NULL, stay what they are
+ * where the chromosome still has all their groups on their cores; the rest is given out as said above. */
 enum pim_status pim_chromosome_layout(const struct pim_gene_space *space,
-                                      const struct pim_chromosome *chromosome, struct pim_arena *arena,
+                                      const struct pim_chromosome *chromosome,
+                                      const struct pim_core_layout *parent, struct pim_arena *arena,
                                       struct pim_core_layout *layout, struct pim_error *error);
 
 /* Verifies invariants 1 to 3; for tests. */

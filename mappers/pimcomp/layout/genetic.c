@@ -283,7 +283,7 @@ static enum pim_status collect_runners_up(void *context, struct pim_population *
     }
     qsort(taken.layout + 1, taken.count - 1, sizeof taken.layout[0], compare_exactly);
     for (uint32_t i = 1; i < taken.count && status == PIM_OK; i++)
-        status = pim_chromosome_layout(search->space, taken.layout[i], search->arena,
+        status = pim_chromosome_layout(search->space, taken.layout[i], NULL, search->arena,
                                        &result->runner_up[result->runners_up++], error);
     return status;
 }
@@ -354,7 +354,7 @@ static enum pim_status search_layout(struct search *search, struct pim_core_layo
     if ((status = evolve(search, error)) != PIM_OK)
         return status;
     result->best = weigh(search, &search->best);
-    return pim_chromosome_layout(search->space, &search->best, search->arena, layout, error);
+    return pim_chromosome_layout(search->space, &search->best, NULL, search->arena, layout, error);
 }
 
 enum pim_status pim_core_layout_search(const struct pim_core_mapping *mapping,

@@ -114,7 +114,7 @@ static uint64_t simulate(struct ranking *r, uint64_t *timed)
     const struct pim_trace_description description = {
         .family = "pimcomp", .width = a->width, .height = a->height, .units = a->cores};
     pim_arena_initialize(&arena, 0);
-    check(pim_chromosome_layout(&r->space, &r->x, &arena, &r->c.layout, &error), &error);
+    check(pim_chromosome_layout(&r->space, &r->x, NULL, &arena, &r->c.layout, &error), &error);
     check(pim_trace_writer_create(r->path, &description, &writer, &error), &error);
     timing = pim_core_timing_create(&r->c.mapping);
     ck_assert_ptr_nonnull(timing);

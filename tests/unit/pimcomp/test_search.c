@@ -139,7 +139,7 @@ START_TEST(mutations_are_legal)
         if (n % 100 != 0)
             continue;
         pim_chromosome_weigh(&space, &workshop, &x);
-        ck_assert_int_eq(pim_chromosome_layout(&space, &x, &c.arena, &c.layout, &error), PIM_OK);
+        ck_assert_int_eq(pim_chromosome_layout(&space, &x, NULL, &c.arena, &c.layout, &error), PIM_OK);
         ck_assert_msg(pim_core_layout_check(&c.mapping, &error) == PIM_OK, "%s", error.text);
         ck_assert_uint_eq(estimate(&c).cycles, x.cycles);
         ck_assert(pim_chromosome_from_layout(&space, &c.layout, &y)); /* and back */
@@ -151,6 +151,72 @@ START_TEST(mutations_are_legal)
         ck_assert_mem_eq(y.groups, x.groups, c.network.count * sizeof *x.groups);
     }
     ck_assert_uint_gt(changed, 400);
+    core_case_end(&c);
+}
+END_TEST
+
+/* Whether a layer has the same groups on every core in two chromosomes. */
+static bool same_groups(const struct pim_gene_space *space, const struct pim_chromosome *x,
+                        const struct pim_chromosome *y, uint32_t layer)
+{
+    for (uint32_t p = 0; p < space->architecture->cores; p++) {
+        uint32_t groups[2] = {0, 0};
+        for (uint32_t s = 0; s < space->slots; s++) {
+            const uint32_t a = x->gene[p * space->slots + s], b = y->gene[p * space->slots + s];
+            groups[0] += a / PIM_GENE_LAYER == layer ? a % PIM_GENE_LAYER : 0;
+            groups[1] += b / PIM_GENE_LAYER == layer ? b % PIM_GENE_LAYER : 0;
+        }
+        if (groups[0] != groups[1])
+            return false;
+    }
+    return true;
+}
+
+/* What a mutant does not change stays as it is in the layout of its parent, however that was laid. */
+START_TEST(mutants_inherit_the_replicas_of_a_layout)
+{
+    struct core_case c;
+    struct pim_gene_space space;
+    struct pim_gene_workshop workshop;
+    struct pim_chromosome x, y;
+    struct pim_random random;
+    struct pim_error error;
+    struct pim_core_layout again, anew;
+    unsigned others = 0, unchanged = 0;
+    small_case(&c);
+    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
+    ck_assert_int_eq(pim_gene_space_make(&c.mapping, 4, &c.arena, &space, &error), PIM_OK);
+    ck_assert_int_eq(pim_gene_workshop_make(&space, &c.arena, &workshop, &error), PIM_OK);
+    ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &x, &error), PIM_OK);
+    ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &y, &error), PIM_OK);
+    ck_assert(pim_chromosome_first(&space, &x));
+    ck_assert_int_eq(pim_chromosome_layout(&space, &x, NULL, &c.arena, &c.layout, &error), PIM_OK);
+    pim_random_initialize(&random, 78);
+    for (unsigned n = 0; n < 400; n++) {
+        const struct pim_core_layout parent = c.layout;
+        pim_chromosome_copy(&space, &y, &x);
+        (void)pim_chromosome_mutate(&space, &workshop, &x, &random);
+        ck_assert_int_eq(pim_chromosome_layout(&space, &x, &parent, &c.arena, &c.layout, &error), PIM_OK);
+        ck_assert_msg(pim_core_layout_check(&c.mapping, &error) == PIM_OK, "%s", error.text);
+        for (uint32_t m = 0; m < space.matrices; m++) {
+            const uint32_t layer = space.matrix[m];
+            if (!same_groups(&space, &x, &y, layer))
+                continue;
+            unchanged++;
+            ck_assert_uint_eq(c.layout.layer[layer].replicas, parent.layer[layer].replicas);
+            ck_assert_mem_eq(c.layout.layer[layer].core, parent.layer[layer].core,
+                             x.groups[layer] * sizeof(uint32_t));
+        }
+        ck_assert(pim_chromosome_from_layout(&space, &c.layout, &y));
+        ck_assert_mem_eq(y.vacant, x.vacant, c.architecture.cores * sizeof *x.vacant);
+        ck_assert_mem_eq(y.groups, x.groups, c.network.count * sizeof *x.groups);
+        ck_assert_int_eq(pim_chromosome_layout(&space, &y, &c.layout, &c.arena, &again, &error), PIM_OK);
+        ck_assert(pim_core_layouts_equal(&c.mapping, &again, &c.layout));
+        ck_assert_int_eq(pim_chromosome_layout(&space, &y, NULL, &c.arena, &anew, &error), PIM_OK);
+        others += !pim_core_layouts_equal(&c.mapping, &anew, &c.layout);
+    }
+    ck_assert_uint_gt(others, 50); /* what is laid anew is another one */
+    ck_assert_uint_gt(unchanged, 100);
     core_case_end(&c);
 }
 END_TEST
@@ -518,6 +584,7 @@ Suite *search_suite(void)
     tcase_add_test(t, high_throughput_follows_the_steps);
     tcase_add_test(t, low_latency_follows_rounds_and_replicas);
     tcase_add_loop_test(t, mutations_are_legal, 0, 2);
+    tcase_add_test(t, mutants_inherit_the_replicas_of_a_layout);
     tcase_add_loop_test(t, starts_are_in_the_population, 0, 2);
     tcase_add_loop_test(t, search_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_loop_test(t, search_is_better_than_balance, 0, 2);
