@@ -8,7 +8,11 @@
  * What libconfig needs at most: its tables, and a setting with its names for a few letters of the text. It is
  * had in blocks, since jemalloc takes small objects from free pieces of at most 64 pages alone.
  */
+#ifdef PIMSIM_SANITIZED /* which ends the program itself where memory is missing; large blocks take long */
+enum { PARSER_BYTES = 0, BYTES_OF_LETTER = 0, BLOCK_BYTES = 64 };
+#else
 enum { PARSER_BYTES = 1 << 18, BYTES_OF_LETTER = 64, BLOCK_BYTES = 3 << 16 };
+#endif
 
 /* Line number `line` of the text, without blanks at its ends, for a message. */
 static void quote_line(const struct pim_source *source, unsigned line, char *buffer, size_t size)

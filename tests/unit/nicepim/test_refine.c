@@ -92,13 +92,13 @@ static void refine(const struct job *job, bool tight)
 
 START_TEST(nothing_gets_slower)
 {
-    refine(&jobs[_i], false);
+    refine(&jobs[PIM_CASE(_i)], false);
 }
 END_TEST
 
 START_TEST(weights_keep_to_their_memory)
 {
-    refine(&jobs[_i], true);
+    refine(&jobs[PIM_CASE(_i)], true);
 }
 END_TEST
 
@@ -142,10 +142,11 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("refine");
     TCase *tests = tcase_create("refine");
-    const int count = (int)(sizeof jobs / sizeof jobs[0]);
+    const int count = PIM_CASES(sizeof jobs / sizeof jobs[0]);
     tcase_add_loop_test(tests, nothing_gets_slower, 0, count);
     tcase_add_loop_test(tests, weights_keep_to_their_memory, 0, count);
-    tcase_add_loop_test(tests, better_hardware_is_not_slower, 0, (int)(sizeof ladders / sizeof ladders[0]));
+    tcase_add_loop_test(tests, better_hardware_is_not_slower, 0,
+                        PIM_CASES(sizeof ladders / sizeof ladders[0]));
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }
