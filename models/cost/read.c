@@ -66,12 +66,12 @@ static enum pim_status refuse_long_refresh(const struct pim_configuration *confi
         !pim_configuration_later(configuration, key, "dram.trefi") ||
         !pim_configuration_later(configuration, key, "dram.trefi_ns"))
         return PIM_OK;
+    const uint64_t picoseconds = (interval - others) * PICOSECONDS_OF_A_KHZ / khz;
     char most[64];
     if (counted)
         (void)snprintf(most, sizeof most, "%s = %" PRIu64, cycles, interval - others);
     else
-        (void)snprintf(most, sizeof most, "%s = %.13g", ns,
-                       (double)((interval - others) * PICOSECONDS_OF_A_KHZ / khz) / 1000);
+        (void)snprintf(most, sizeof most, "%s = %.13g", ns, (double)picoseconds / 1000);
     return pim_configuration_fail(
         configuration, error, key,
         "a refresh of %" PRIu32 " cycles of clock.memory_khz = %" PRIu64
