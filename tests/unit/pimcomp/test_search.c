@@ -436,6 +436,55 @@ START_TEST(refinement_gains_and_does_not_depend_on_threads)
 }
 END_TEST
 
+/* A chain from a layout that is not by the rule of chromosomes ends at one that is not by it, either: some
+ * replicas are those that it began with. (Its first layout is made the slowest, so that a mutant takes its
+ * place.) */
+START_TEST(refinement_starts_from_the_layout_itself)
+{
+    static struct pim_core_profile profile;
+    struct core_case c;
+    struct pim_gene_space space;
+    struct pim_gene_workshop workshop;
+    struct pim_chromosome x;
+    struct pim_random random;
+    struct pim_error error = {0};
+    struct pim_workers *workers;
+    unsigned inherited = 0;
+    small_case(&c);
+    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
+    ck_assert_int_eq(pim_gene_space_make(&c.mapping, 8, &c.arena, &space, &error), PIM_OK);
+    ck_assert_int_eq(pim_gene_workshop_make(&space, &c.arena, &workshop, &error), PIM_OK);
+    ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &x, &error), PIM_OK);
+    ck_assert(pim_chromosome_first(&space, &x));
+    ck_assert_int_eq(pim_chromosome_layout(&space, &x, NULL, &c.arena, &c.layout, &error), PIM_OK);
+    pim_random_initialize(&random, 78);
+    for (unsigned n = 0; n < 200; n++) {
+        const struct pim_core_layout parent = c.layout;
+        (void)pim_chromosome_mutate(&space, &workshop, &x, &random);
+        ck_assert_int_eq(pim_chromosome_layout(&space, &x, &parent, &c.arena, &c.layout, &error), PIM_OK);
+    }
+    ck_assert_int_eq(pim_workers_create(&workers, 1, &error), PIM_OK);
+    const struct pim_core_profile_options options = {.mapping = &c.mapping, .workers = workers};
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        const struct pim_refine_options refine = {.timed = 16, .seed = seed, .max_layers_in_core = 8};
+        struct pim_core_layout anew;
+        memset(&profile, 0, sizeof profile);
+        pim_core_profile_add(&options, &profile, "mixed", false, &c.layout);
+        ck_assert_int_eq(pim_core_profile_time(&options, &profile, 0, 0, &error), PIM_OK);
+        profile.candidate[0].estimate = UINT64_MAX / 2;
+        ck_assert_int_eq(pim_core_refine(&options, &refine, &c.arena, &profile, &error), PIM_OK);
+        const struct pim_core_layout *found = &profile.candidate[profile.count - 1].layout;
+        ck_assert(!same_layout(&c, found, &c.layout));
+        ck_assert(pim_chromosome_from_layout(&space, found, &x));
+        ck_assert_int_eq(pim_chromosome_layout(&space, &x, NULL, &c.arena, &anew, &error), PIM_OK);
+        inherited += !same_layout(&c, found, &anew);
+    }
+    ck_assert_uint_gt(inherited, 0);
+    pim_workers_destroy(workers);
+    core_case_end(&c);
+}
+END_TEST
+
 /* With a budget of 1024 trials the last chain is one with maps on chip, although the best four of the profile
  * have none, and all but the one that goes on alone at last keep to what they began with; with a trial less
  * they do not. */
@@ -585,6 +634,7 @@ Suite *search_suite(void)
     tcase_add_test(t, low_latency_follows_rounds_and_replicas);
     tcase_add_loop_test(t, mutations_are_legal, 0, 2);
     tcase_add_test(t, mutants_inherit_the_replicas_of_a_layout);
+    tcase_add_test(t, refinement_starts_from_the_layout_itself);
     tcase_add_loop_test(t, starts_are_in_the_population, 0, 2);
     tcase_add_loop_test(t, search_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_loop_test(t, search_is_better_than_balance, 0, 2);
