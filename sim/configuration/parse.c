@@ -9,7 +9,7 @@
  * had in blocks, since jemalloc takes small objects from free pieces of at most 64 pages alone.
  */
 #ifdef PIMSIM_SANITIZED /* which ends the program itself where memory is missing; large blocks take long */
-enum { PARSER_BYTES = 0, BYTES_OF_LETTER = 0, BLOCK_BYTES = 64 };
+enum { PARSER_BYTES = 1, BYTES_OF_LETTER = 0, BLOCK_BYTES = 64 };
 #else
 enum { PARSER_BYTES = 1 << 18, BYTES_OF_LETTER = 64, BLOCK_BYTES = 3 << 16 };
 #endif
