@@ -311,29 +311,14 @@ static enum pim_status add_segment(struct maker *maker, uint32_t segment, struct
 
 /* --- choice --- */
 
-/* Bytes of the fullest region of a mapping, to the byte whatever unit the choice counted in. */
-static uint64_t fullest_region(const struct maker *maker, const struct pim_choice *choice, uint32_t mapping)
-{
-    uint64_t fullest = 0;
-    for (uint32_t r = maker->region[mapping]; r < maker->region[mapping + 1]; r++) {
-        uint64_t stored = 0;
-        for (uint32_t o = maker->layer[r]; o < maker->layer[r + 1]; o++)
-            stored += maker->options[o].list.items[choice->candidate[o]].stored;
-        fullest = stored > fullest ? stored : fullest;
-    }
-    return fullest;
-}
-
 static void take(struct maker *maker, const struct pim_choice *choice)
 {
     struct nice_plan *plan = maker->plan;
     plan->cost = choice->latency;
-    plan->stored = 0;
     plan->front_points = choice->front_points;
     plan->parallel_segments = 0;
     for (uint32_t s = 0; s < plan->flow.segments.segment_count; s++) {
         uint32_t mapping = maker->mapping[s] + choice->mapping[s];
-        plan->stored += fullest_region(maker, choice, mapping);
         plan->parallel_segments += choice->mapping[s] > 0;
         for (uint32_t o = maker->layer[maker->region[mapping]]; o < maker->layer[maker->region[mapping + 1]];
              o++) {
@@ -346,6 +331,7 @@ static void take(struct maker *maker, const struct pim_choice *choice)
                                                                    .stored = candidate->stored};
         }
     }
+    plan->stored = nice_plan_stored(plan); /* to the byte, whatever unit the choice counted in */
 }
 
 /* Sizes count in units, rounded up. */

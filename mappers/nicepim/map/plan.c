@@ -109,3 +109,26 @@ void nice_plan_terminate(struct nice_plan *plan)
     tile_memory_destroy(plan->own_tiles);
     *plan = (struct nice_plan){0};
 }
+
+uint64_t nice_plan_stored(const struct nice_plan *plan)
+{
+    const struct pim_segments *segments = &plan->flow.segments;
+    uint64_t sum = 0;
+    for (uint32_t s = 0; s < segments->segment_count; s++) {
+        const uint32_t first = segments->first[segments->branch[s]],
+                       end = segments->first[segments->branch[s + 1]];
+        uint64_t fullest = 0;
+        for (uint32_t i = first; i < end; i++) {
+            const struct nice_region *region = &plan->decision[segments->layers[i]].region;
+            uint64_t stored = 0;
+            for (uint32_t k = first; k < end; k++) {
+                const struct nice_decision *other = &plan->decision[segments->layers[k]];
+                if (memcmp(region, &other->region, sizeof *region) == 0)
+                    stored += other->stored;
+            }
+            fullest = stored > fullest ? stored : fullest;
+        }
+        sum += fullest;
+    }
+    return sum;
+}

@@ -49,6 +49,9 @@ struct nice_plan {
 
 void nice_plan_terminate(struct nice_plan *plan);
 
+/* Bytes of weights on a node by the decisions that there are: of each segment those of its fullest region. */
+uint64_t nice_plan_stored(const struct nice_plan *plan);
+
 /* The product of one group on a node with this part of a cut, whose maps lie as the plan has it; false: it
  * has nothing to do. */
 bool nice_tile_product(const struct nice_plan *plan, uint32_t layer, const struct pim_cut *cut,

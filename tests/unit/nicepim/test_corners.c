@@ -4,6 +4,7 @@
  */
 #include "mappers/nicepim/map/attempts.h"
 #include "tests/unit/estimate/machine.h"
+#include "tests/unit/nicepim/plans.h"
 #include "tests/unit/test_main.h"
 
 #include <inttypes.h>
@@ -29,22 +30,14 @@ static const struct job {
     {"configs/networks/vgg8.cfg", "network.image=8", "nicepim-4x4", 0, 0},
 };
 
-static void check(enum pim_status status, const struct pim_error *error)
-{
-    ck_assert_msg(status == PIM_OK, "%s", error->text);
-}
-
 static void read_job(const struct job *job, struct pim_network **network, struct pim_estimate_hardware *nodes)
 {
     static struct machine machine;
-    struct pim_error error = {0};
-    char path[512];
     machine_read(&machine, job->hardware, NULL, 0);
     *nodes = machine.estimate;
     nodes->width = job->width ? job->width : nodes->width;
     nodes->height = job->height ? job->height : nodes->height;
-    pimsim_source_path(path, sizeof path, job->network);
-    check(pim_network_read(path, &job->image, 1, network, &error), &error);
+    *network = nicepim_network(job->network, job->image);
 }
 
 static uint64_t cycles_of_search(const struct pim_network *network, const struct pim_estimate_hardware *nodes)
@@ -63,15 +56,9 @@ static uint64_t cycles_of_search(const struct pim_network *network, const struct
 static uint64_t cycles_of_corner(const struct pim_network *network, const struct pim_estimate_hardware *nodes,
                                  uint32_t width, uint32_t height)
 {
-    const struct nice_request request = {.network = network,
-                                         .hardware = nodes,
-                                         .batch = 1,
-                                         .capacity = nodes->memory_bytes,
-                                         .copy_limit = UINT64_MAX,
-                                         .method = NICE_SERIAL,
-                                         .weights = {.cycles = 1},
-                                         .width = width,
-                                         .height = height};
+    struct nice_request request = nicepim_request(network, nodes, NICE_SERIAL);
+    request.width = width;
+    request.height = height;
     struct nice_plan plan;
     struct nice_result result;
     struct pim_error error = {0};

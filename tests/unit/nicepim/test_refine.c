@@ -5,6 +5,7 @@
 #include "mappers/nicepim/map/attempts.h"
 #include "mappers/nicepim/map/refine/refine.h"
 #include "tests/unit/estimate/machine.h"
+#include "tests/unit/nicepim/plans.h"
 #include "tests/unit/test_main.h"
 
 #include <inttypes.h>
@@ -21,33 +22,6 @@ static const struct job {
     {"configs/networks/shufflenet.cfg", "network.image=64", NICE_SERIAL, true},
     {"configs/networks/vgg8.cfg", "network.image=16", NICE_SEQUENTIAL, false},
 };
-
-static void check(enum pim_status status, const struct pim_error *error)
-{
-    ck_assert_msg(status == PIM_OK, "%s", error->text);
-}
-
-static void read_network(const char *name, const char *image, struct pim_network **network)
-{
-    struct pim_error error = {0};
-    char path[512];
-    pimsim_source_path(path, sizeof path, name);
-    check(pim_network_read(path, &image, 1, network, &error), &error);
-}
-
-static void make(const struct pim_network *network, const struct pim_estimate_hardware *nodes,
-                 enum nice_method method, uint64_t capacity, struct nice_plan *plan)
-{
-    struct pim_error error = {0};
-    const struct nice_request request = {.network = network,
-                                         .hardware = nodes,
-                                         .batch = 1,
-                                         .capacity = capacity,
-                                         .copy_limit = UINT64_MAX,
-                                         .method = method,
-                                         .weights = {.cycles = 1}};
-    check(nice_plan_make(&request, plan, &error), &error);
-}
 
 /* Weights of a node, all branches on the whole array: every product stores what its decision says. */
 static uint64_t stored_in_turn(const struct nice_plan *plan)
@@ -67,8 +41,9 @@ static void refine(const struct job *job, bool tight)
     struct nice_result before, result, after;
     struct pim_error error = {0};
     machine_read(&machine, "nicepim-4x4", NULL, 0);
-    read_network(job->network, job->image, &network);
-    make(network, &machine.estimate, job->method, machine.estimate.memory_bytes, &plan);
+    network = nicepim_network(job->network, job->image);
+    const struct nice_request request = nicepim_request(network, &machine.estimate, job->method);
+    check(nice_plan_make(&request, &plan, &error), &error);
     if (tight)
         plan.capacity = plan.stored;
     check(nice_emit(&plan, NULL, &before, &error), &error);
@@ -115,9 +90,8 @@ static const struct ladder {
 START_TEST(better_hardware_is_not_slower)
 {
     static struct machine machine;
-    struct pim_network *network;
+    struct pim_network *network = nicepim_network("configs/networks/vgg8.cfg", "network.image=16");
     uint64_t last = UINT64_MAX;
-    read_network("configs/networks/vgg8.cfg", "network.image=16", &network);
     for (size_t r = 0; r < 5 && ladders[_i].rungs[r]; r++) {
         struct pim_error error = {0};
         struct nice_best best = {0};

@@ -1,20 +1,15 @@
 /* Tiles of a product on one node: how many input channels they have, whatever the layer and the array. */
 #include "mappers/network/layer_table.h"
-#include "mappers/nicepim/map/make_plan.h"
 #include "mappers/nicepim/map/program/emit.h"
 #include "models/system/system.h"
 #include "sim/random.h"
 #include "tests/unit/estimate/machine.h"
+#include "tests/unit/nicepim/plans.h"
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void check(enum pim_status status, const struct pim_error *error)
-{
-    ck_assert_msg(status == PIM_OK, "%s", error->text);
-}
 
 /* The array of 128 x 8 PEs: rows are input channels. */
 static void read_nodes(struct pim_estimate_hardware *nodes)
@@ -43,13 +38,7 @@ static struct tiling tile_of(struct pim_estimate_hardware *nodes, unsigned kerne
         "Strides,\nconv, %u, %u, %u, %u, %u, %u, 1,\n",
         55 + kernel, 55 + kernel, kernel, kernel, channels, outputs);
     check(pim_layer_table_parse("one.csv", text, strlen(text), &network, &error), &error);
-    const struct nice_request request = {.network = network,
-                                         .hardware = nodes,
-                                         .batch = 1,
-                                         .capacity = nodes->memory_bytes,
-                                         .copy_limit = UINT64_MAX,
-                                         .method = NICE_SERIAL,
-                                         .weights = {.cycles = 1}};
+    const struct nice_request request = nicepim_request(network, nodes, NICE_SERIAL);
     check(nice_plan_make(&request, &plan, &error), &error);
     uint32_t layer = 0;
     while (plan.flow.operation[layer].kind != FLOW_PRODUCT)

@@ -12,7 +12,7 @@ set_tests_properties(test_nicepim_long.second test_nicepim_long.third PROPERTIES
 
 # Tiles of a product on one node.
 pimsim_test(test_nicepim_tiles
-  SOURCES ${nicepim}/test_tiles.c ${nicepim}/../estimate/machine.c
+  SOURCES ${nicepim}/test_tiles.c ${nicepim}/plans.c ${nicepim}/../estimate/machine.c
   LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
   SUITES tiles)
 
@@ -37,13 +37,13 @@ pimsim_test(test_nicepim_objective
 
 # Corners of the array.
 pimsim_test(test_nicepim_corners
-  SOURCES ${nicepim}/test_corners.c ${nicepim}/../estimate/machine.c
+  SOURCES ${nicepim}/test_corners.c ${nicepim}/plans.c ${nicepim}/../estimate/machine.c
   LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
   SUITES corners)
 
 # Cuts that are refined by the estimate of the whole.
 pimsim_test(test_nicepim_refine
-  SOURCES ${nicepim}/test_refine.c ${nicepim}/../estimate/machine.c
+  SOURCES ${nicepim}/test_refine.c ${nicepim}/plans.c ${nicepim}/../estimate/machine.c
   LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
   SUITES refine)
 

@@ -113,6 +113,17 @@ START_TEST(low_latency_follows_rounds_and_replicas)
 }
 END_TEST
 
+/* Space, workshop and the chromosome of one replica each, for the mapping of a case. */
+static void begin_genes(struct core_case *c, uint32_t max_layers_in_core, struct pim_gene_space *space,
+                        struct pim_gene_workshop *workshop, struct pim_chromosome *first)
+{
+    struct pim_error error;
+    ck_assert_int_eq(pim_gene_space_make(&c->mapping, max_layers_in_core, &c->arena, space, &error), PIM_OK);
+    ck_assert_int_eq(pim_gene_workshop_make(space, &c->arena, workshop, &error), PIM_OK);
+    ck_assert_int_eq(pim_chromosome_make(space, &c->arena, first, &error), PIM_OK);
+    ck_assert(pim_chromosome_first(space, first));
+}
+
 /* Random mutations stay legal, the layout of a chromosome is valid, and it weighs what the chromosome
  * weighs. */
 START_TEST(mutations_are_legal)
@@ -126,11 +137,8 @@ START_TEST(mutations_are_legal)
     enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
     small_case(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
-    ck_assert_int_eq(pim_gene_space_make(&c.mapping, 4, &c.arena, &space, &error), PIM_OK);
-    ck_assert_int_eq(pim_gene_workshop_make(&space, &c.arena, &workshop, &error), PIM_OK);
-    ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &x, &error), PIM_OK);
+    begin_genes(&c, 4, &space, &workshop, &x);
     ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &y, &error), PIM_OK);
-    ck_assert(pim_chromosome_first(&space, &x));
     pim_random_initialize(&random, 77);
     unsigned changed = 0;
     for (unsigned n = 0; n < 2400; n++) {
@@ -185,11 +193,8 @@ START_TEST(mutants_inherit_the_replicas_of_a_layout)
     unsigned others = 0, unchanged = 0;
     small_case(&c);
     core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
-    ck_assert_int_eq(pim_gene_space_make(&c.mapping, 4, &c.arena, &space, &error), PIM_OK);
-    ck_assert_int_eq(pim_gene_workshop_make(&space, &c.arena, &workshop, &error), PIM_OK);
-    ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &x, &error), PIM_OK);
+    begin_genes(&c, 4, &space, &workshop, &x);
     ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &y, &error), PIM_OK);
-    ck_assert(pim_chromosome_first(&space, &x));
     ck_assert_int_eq(pim_chromosome_layout(&space, &x, NULL, &c.arena, &c.layout, &error), PIM_OK);
     pim_random_initialize(&random, 78);
     for (unsigned n = 0; n < 400; n++) {
@@ -452,10 +457,7 @@ START_TEST(refinement_starts_from_the_layout_itself)
     unsigned inherited = 0;
     small_case(&c);
     core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
-    ck_assert_int_eq(pim_gene_space_make(&c.mapping, 8, &c.arena, &space, &error), PIM_OK);
-    ck_assert_int_eq(pim_gene_workshop_make(&space, &c.arena, &workshop, &error), PIM_OK);
-    ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &x, &error), PIM_OK);
-    ck_assert(pim_chromosome_first(&space, &x));
+    begin_genes(&c, 8, &space, &workshop, &x);
     ck_assert_int_eq(pim_chromosome_layout(&space, &x, NULL, &c.arena, &c.layout, &error), PIM_OK);
     pim_random_initialize(&random, 78);
     for (unsigned n = 0; n < 200; n++) {
@@ -465,7 +467,7 @@ START_TEST(refinement_starts_from_the_layout_itself)
     }
     ck_assert_int_eq(pim_workers_create(&workers, 1, &error), PIM_OK);
     const struct pim_core_profile_options options = {.mapping = &c.mapping, .workers = workers};
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 1; seed <= PIM_CASES(8); seed++) {
         const struct pim_refine_options refine = {.timed = 16, .seed = seed, .max_layers_in_core = 8};
         struct pim_core_layout anew;
         memset(&profile, 0, sizeof profile);

@@ -203,7 +203,7 @@ static void write_text(FILE *file, const struct pim_noc_configuration *noc,
     for (uint32_t i = 0; i < result->link_count; i++)
         if (result->links[i].busy_cycles > (busiest ? busiest->busy_cycles : 0))
             busiest = &result->links[i];
-    if (!busiest || result->cycles == 0)
+    if (!busiest)
         fprintf(file, "busiest link           none: no flit went over a link\n");
     else
         fprintf(file, "busiest link           %" PRIu32 " -> %" PRIu32 ": %.1f %%\n", busiest->from,

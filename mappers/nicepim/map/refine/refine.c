@@ -107,30 +107,6 @@ static void place_window(struct refiner *refiner)
         place(refiner, refiner->window[i]);
 }
 
-/* Bytes of weights on a node as the choice counts them: of each segment those of its fullest region. */
-static uint64_t stored_bytes(const struct nice_plan *plan)
-{
-    const struct pim_segments *segments = &plan->flow.segments;
-    uint64_t sum = 0;
-    for (uint32_t s = 0; s < segments->segment_count; s++) {
-        const uint32_t first = segments->first[segments->branch[s]],
-                       end = segments->first[segments->branch[s + 1]];
-        uint64_t fullest = 0;
-        for (uint32_t i = first; i < end; i++) {
-            const struct nice_region *region = &plan->decision[segments->layers[i]].region;
-            uint64_t stored = 0;
-            for (uint32_t k = first; k < end; k++) {
-                const struct nice_decision *other = &plan->decision[segments->layers[k]];
-                if (memcmp(region, &other->region, sizeof *region) == 0)
-                    stored += other->stored;
-            }
-            fullest = stored > fullest ? stored : fullest;
-        }
-        sum += fullest;
-    }
-    return sum;
-}
-
 /* The cut of the nearest with which the window takes least; true: another than there was. */
 static bool improve(struct refiner *refiner, uint32_t layer, struct pim_error *error)
 {
@@ -163,7 +139,7 @@ static bool improve(struct refiner *refiner, uint32_t layer, struct pim_error *e
     }
     free(list.items);
     *decision = best;
-    plan->stored = stored_bytes(plan);
+    plan->stored = nice_plan_stored(plan);
     place_window(refiner);
     return changed;
 }
