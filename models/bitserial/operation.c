@@ -54,11 +54,7 @@ enum pim_status pim_bitserial_check_refresh(const struct pim_dram_specification 
                                             struct pim_error *error)
 {
     const uint32_t *p = specification->parameter;
-    uint64_t pace = p[PIM_DRAM_T_B] > p[PIM_DRAM_T_CCD_L_WR] ? p[PIM_DRAM_T_B] : p[PIM_DRAM_T_CCD_L_WR];
-    uint64_t row = p[PIM_DRAM_T_RCDWR] + pace * specification->organization.columns + p[PIM_DRAM_T_CWL] +
-                   p[PIM_DRAM_T_WR_PRE] + p[PIM_DRAM_T_RP];
-    uint64_t aap = pim_bitserial_aap_cycles(specification);
-    uint64_t step = aap > row ? aap : row;
+    const uint64_t step = pim_dram_computing_step(specification);
     if (step + p[PIM_DRAM_T_RFC] <= p[PIM_DRAM_T_REFI])
         return PIM_OK;
     char enough[PIM_DRAM_INTERVAL_TEXT];
@@ -128,7 +124,7 @@ static void count(const struct pim_dram_specification *specification,
                   struct pim_bitserial_cost *cost)
 {
     const struct pim_dram_organization *o = &specification->organization;
-    uint64_t aap = pim_bitserial_aap_cycles(specification);
+    uint64_t aap = pim_dram_aap_cycles(specification);
     cost->aaps = pim_bitserial_count_steps(program, PIM_BITSERIAL_STEP_AAP) * request->repeat;
     cost->columns = (uint64_t)o->columns * o->access_bytes * 8 * request->banks * request->channels;
     cost->closed_form_aaps = pim_bitserial_aaps(&request->operation) * request->repeat;

@@ -27,8 +27,7 @@ struct pim_bitserial_cost {
     uint64_t aaps;                        /* of one bank, all repetitions */
     uint64_t columns;                     /* numbers that are computed at once in all banks and channels */
     uint64_t closed_form_aaps;            /* pim_bitserial_aaps, all repetitions */
-    uint64_t
-        closed_form_cycles; /* closed_form_aaps x pim_bitserial_aap_cycles; 0 when the operation moves data */
+    uint64_t closed_form_cycles; /* closed_form_aaps x pim_dram_aap_cycles; 0 when the operation moves data */
     uint64_t paper_aaps, paper_cycles; /* pim_bitserial_paper_aaps, the same way; 0: the paper has no form */
     /* pJ of all channels. NaN: not modelled (refresh and background without figures in the configuration,
      * everything without an energy model per bit), and the total then. modelled: of what is there. */

@@ -13,21 +13,6 @@ uint32_t pim_bitserial_bank_in_turn(const struct pim_dram_organization *organiza
     return rank * per_rank + group * organization->banks + bank;
 }
 
-uint64_t pim_bitserial_aap_cycles(const struct pim_dram_specification *specification)
-{
-    const uint32_t *p = specification->parameter;
-    uint64_t first = p[PIM_DRAM_T_AA], second = p[PIM_DRAM_T_RAS], last = p[PIM_DRAM_T_RP];
-    /* A command of two cycles moves its end and its beginning: they cancel, except where another rule is
-     * longer. */
-    uint64_t hold = p[PIM_DRAM_T_ACT_CYCLES];
-    if (first < hold)
-        first = hold;
-    if (first < p[PIM_DRAM_T_RRD_L])
-        first = p[PIM_DRAM_T_RRD_L];
-    uint64_t cycle = first + second + last;
-    return cycle > p[PIM_DRAM_T_RC] ? cycle : p[PIM_DRAM_T_RC];
-}
-
 /* The table's rows about `command`, one entry for each command that it counts from and that is issued here.
  */
 static void collect(struct sequencer *s, const struct pim_dram_constraint_table *table,

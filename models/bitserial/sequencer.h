@@ -65,7 +65,4 @@ enum pim_status pim_bitserial_sequence(const struct pim_bitserial_schedule *sche
 /* The bank that takes turn `index`: bank groups first, so that neighbours are in different groups. */
 uint32_t pim_bitserial_bank_in_turn(const struct pim_dram_organization *organization, uint32_t index);
 
-/* Cycles of one AAP that meets no other bank: tAA + tRAS + tRP, with what a two-cycle ACT changes. */
-uint64_t pim_bitserial_aap_cycles(const struct pim_dram_specification *specification);
-
 #endif

@@ -514,7 +514,7 @@ uint64_t pim_channel_refreshed(const struct pim_channel_memory *memory, uint64_t
     const uint32_t *p = memory->specification.parameter;
     const uint64_t interval = p[PIM_DRAM_T_REFI], refresh = p[PIM_DRAM_T_RFC];
     /* A step that has begun goes on; then the banks are closed and refreshed, and all begin again. */
-    const uint64_t lost = refresh + pim_bitserial_aap_cycles(&memory->specification);
+    const uint64_t lost = refresh + pim_dram_aap_cycles(&memory->specification);
     uint64_t since = start % interval;
     if (start >= interval && since < refresh) { /* the refresh before is still going on */
         start += refresh - since;

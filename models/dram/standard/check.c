@@ -2,6 +2,7 @@
 #include "models/dram/standard/commands.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define SET(name) (UINT32_C(1) << PIM_DRAM_##name)
@@ -244,6 +245,28 @@ static enum pim_status check_turns(const struct pim_dram_specification *specific
     return PIM_OK;
 }
 
+/* Names what is allowed, also of banks that compute. */
+static enum pim_status refuse_interval(const struct pim_dram_specification *specification, bool per_bank,
+                                       uint64_t interval, uint64_t least, struct pim_error *error)
+{
+    const uint32_t *parameter = specification->parameter;
+    const char *key = per_bank ? "trefi_bank" : "trefi";
+    const uint64_t step =
+        !per_bank && parameter[T(AA)] > 0 ? pim_dram_computing_step(specification) + parameter[T(RFC)] : 0;
+    const uint64_t needed = step > least + 1 ? step : least + 1;
+    const uint64_t others = per_bank ? interval : needed - parameter[T(RFC)];
+    char enough[PIM_DRAM_INTERVAL_TEXT], computing[80] = "";
+    if (step > least + 1)
+        (void)snprintf(computing, sizeof computing,
+                       ", and at least %" PRIu64 " for a step of banks that compute", step);
+    pim_dram_interval_text(enough, specification, key, needed, interval > others ? interval - others : 0);
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "dram.%s: refreshes are %" PRIu64 " cycles of %" PRIu32
+                    " ps apart, but closing the rows and refreshing takes up to %" PRIu64
+                    ": give more than that%s, %s, or dram.refresh = false",
+                    key, interval, specification->clock_ps, least, computing, enough);
+}
+
 static enum pim_status check_refresh(const struct pim_dram_specification *specification,
                                      enum pim_dram_refreshing refreshing, bool independent,
                                      struct pim_error *error)
@@ -282,15 +305,7 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
         return error->status;
     if (interval > least)
         return PIM_OK;
-    const char *key = per_bank_refresh ? "trefi_bank" : "trefi";
-    const uint64_t others = per_bank_refresh ? interval : least + 1 - parameter[PIM_DRAM_T_RFC];
-    char enough[PIM_DRAM_INTERVAL_TEXT];
-    pim_dram_interval_text(enough, specification, key, least + 1, interval > others ? interval - others : 0);
-    return pim_fail(error, PIM_BAD_INPUT,
-                    "dram.%s: refreshes are %llu cycles of %u ps apart, but closing the rows and "
-                    "refreshing takes up to %llu: give more than that, %s, or dram.refresh = false",
-                    key, (unsigned long long)interval, specification->clock_ps, (unsigned long long)least,
-                    enough);
+    return refuse_interval(specification, per_bank_refresh, interval, least, error);
 }
 
 /* Commands at the edges of the clock, activations in two halves, the write clock. */

@@ -77,6 +77,31 @@ void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT],
         (void)snprintf(text, PIM_DRAM_INTERVAL_TEXT, "as dram.%s_ns = %.13g%s", key, ns, refresh);
 }
 
+uint64_t pim_dram_aap_cycles(const struct pim_dram_specification *specification)
+{
+    const uint32_t *p = specification->parameter;
+    uint64_t first = p[PIM_DRAM_T_AA], second = p[PIM_DRAM_T_RAS], last = p[PIM_DRAM_T_RP];
+    /* A command of two cycles moves its end and its beginning: they cancel, except where another rule is
+     * longer. */
+    uint64_t hold = p[PIM_DRAM_T_ACT_CYCLES];
+    if (first < hold)
+        first = hold;
+    if (first < p[PIM_DRAM_T_RRD_L])
+        first = p[PIM_DRAM_T_RRD_L];
+    uint64_t cycle = first + second + last;
+    return cycle > p[PIM_DRAM_T_RC] ? cycle : p[PIM_DRAM_T_RC];
+}
+
+uint64_t pim_dram_computing_step(const struct pim_dram_specification *specification)
+{
+    const uint32_t *p = specification->parameter;
+    const uint64_t pace = p[PIM_DRAM_T_B] > p[PIM_DRAM_T_CCD_L_WR] ? p[PIM_DRAM_T_B] : p[PIM_DRAM_T_CCD_L_WR];
+    const uint64_t row = p[PIM_DRAM_T_RCDWR] + pace * specification->organization.columns +
+                         p[PIM_DRAM_T_CWL] + p[PIM_DRAM_T_WR_PRE] + p[PIM_DRAM_T_RP];
+    const uint64_t aap = pim_dram_aap_cycles(specification);
+    return aap > row ? aap : row;
+}
+
 uint64_t pim_dram_capacity(const struct pim_dram_organization *organization)
 {
     return (uint64_t)organization->channels * pim_dram_ranks(organization) *

@@ -112,6 +112,15 @@ START_TEST(refreshes_keep_up)
     ck_assert_ptr_nonnull(
         strstr(error.text, "dram.trefi is 3900 cycles of 1000 ps: a step takes up to 3641 cycles"));
     ck_assert_ptr_nonnull(strstr(error.text, "as dram.trefi_ns = 3901,"));
+    /* what pim_dram_configure() names where refreshes of 3900 cycles are too close (dram_channel) */
+    configuration = memory("fast_overlapim");
+    configuration.specification.parameter[PIM_DRAM_T_RFC] = 3720;
+    ck_assert(pim_bitserial_check_refresh(&configuration.specification, &error) == PIM_OK);
+    configuration.specification.parameter[PIM_DRAM_T_RFC] = 3900;
+    configuration.specification.parameter[PIM_DRAM_T_REFI] = 4080;
+    ck_assert(pim_bitserial_check_refresh(&configuration.specification, &error) == PIM_OK);
+    configuration.specification.parameter[PIM_DRAM_T_REFI] = 4079;
+    ck_assert(pim_bitserial_check_refresh(&configuration.specification, &error) == PIM_BAD_INPUT);
 }
 END_TEST
 

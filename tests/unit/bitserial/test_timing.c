@@ -58,7 +58,7 @@ START_TEST(one_bank)
     for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
         struct pim_dram_configuration configuration;
         configure(&configuration, "fast_overlapim", memories[i].set);
-        ck_assert_uint_eq(pim_bitserial_aap_cycles(&configuration.specification), memories[i].aap);
+        ck_assert_uint_eq(pim_dram_aap_cycles(&configuration.specification), memories[i].aap);
         for (uint32_t bits = 1; bits <= 32; bits++) {
             struct pim_bitserial_request request = request_of(PIM_BITSERIAL_OPERATION_ADD, bits, 1);
             struct pim_bitserial_cost cost = cost_of(&configuration, &request);

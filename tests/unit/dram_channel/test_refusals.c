@@ -30,6 +30,12 @@ static const struct {
      "than that, as dram.trefi_ns = 5570, or at most dram.trfc = 266, or dram.refresh = false"},
     {"ddr4_2400r", {"dram.clock_ps=10000", "dram.trefi_ns=3900", "dram.trfc=267"}, "at most dram.trfc = 266"},
     {"ddr4_2400r", {"dram.clock_ps=10000", "dram.trefi_ns=3900", "dram.trfc=266"}, NULL},
+    /* banks that compute: what is named suits their longest step too (bitserial) */
+    {"fast_overlapim",
+     {"dram.trfc=3900"},
+     "takes up to 3987: give more than that, and at least 4080 for a step of banks that compute, as "
+     "dram.trefi_ns = 4080, or at most dram.trfc = 3720, or"},
+    {"fast_overlapim", {"dram.trfc=3812"}, NULL}, /* as a memory */
     /* fine granularity: twice the interval, and another key */
     {"ddr4_2400r",
      {"dram.refresh_rate=2", "dram.trfc_fine=9000"},
