@@ -230,6 +230,8 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
     const struct nice_plan *p = &made->best.plan;
     char energy[PIM_REAL_CHARACTERS];
     (void)error;
+    fprintf(file, "array                %" PRIu32 " x %" PRIu32 " nodes (rows x columns)\n", p->array->height,
+            p->array->width);
     fprintf(file, "segments             %" PRIu32 ", %" PRIu32 " with branches side by side\n",
             p->flow.segments.segment_count, p->parallel_segments);
     if (p->corner)

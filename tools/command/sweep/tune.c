@@ -86,8 +86,13 @@ static enum pim_status correlate(const struct pim_tune_result *result, int fidel
 
 static enum pim_status print_ladder(const struct pim_tune_result *result, struct pim_error *error)
 {
-    if (result->cost_count < 4) {
-        printf("the ladder needs four architectures that work\n");
+    enum { LEAST = 4 }; /* of which half can be ranked */
+    const uint64_t work = result->cost_count;
+    if (work < LEAST) {
+        printf("%" PRIu64 " of %" PRIu64 " architectures %s, and ranks need %d: go on with --resume --ladder "
+               "%" PRIu64 "%s\n",
+               work, result->done, work == 1 ? "works" : "work", LEAST, result->done + LEAST - work,
+               work == result->done ? "" : " or more");
         return PIM_OK;
     }
     int cheapest = -1; /* fidelities ascend in what they cost */
