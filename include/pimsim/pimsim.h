@@ -157,7 +157,8 @@ struct pimsim_map_options {
     size_t option_count;        /* options may be NULL if this is 0 */
     const char *const *dimensions; /* "name=size": sizes that an ONNX network leaves open */
     size_t dimension_count;        /* dimensions may be NULL if this is 0 */
-    const char *trace_path;        /* the trace to write, whole or not at all; NULL: none */
+    const char *trace_path;        /* the trace to write, whole or not at all, and over nothing that is there
+                                      but a trace or an empty file; NULL: none */
     /* Told now and then how far a search is: `done` of `total` parts of `what`; total 0: not known. NULL:
        nobody is told. */
     void (*progress)(void *context, const char *what, uint64_t done, uint64_t total);

@@ -5,9 +5,12 @@
 #include "models/system/schema.h"
 #include "models/system/used.h"
 #include "tools/library/map.h"
+#include "traces/file/format.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct pimsim_mapping {
     uint64_t cycles;
@@ -72,6 +75,65 @@ static enum pim_status check(const struct pimsim_map_options *options, struct pi
     return check_list("dimensions", options->dimensions, options->dimension_count, error);
 }
 
+/* --- files --- */
+
+/* A file that a call names. */
+struct named {
+    const char *name, *path; /* "trace_path" */
+    bool written;
+};
+
+static bool same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+    if (stat(one, &a) != 0 || stat(other, &b) != 0)
+        return strcmp(one, other) == 0;
+    return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* What is there is a trace, or empty, or no file. */
+static bool replaceable(const char *path)
+{
+    unsigned char head[8];
+    struct stat found;
+    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0)
+        return true;
+    FILE *file = fopen(path, "rb");
+    const bool trace = file && fread(head, 1, sizeof head, file) == sizeof head &&
+                       memcmp(head, PIM_FORMAT_MAGIC, sizeof head) == 0;
+    if (file)
+        (void)fclose(file);
+    return trace;
+}
+
+/* No file is written over what the call reads or writes otherwise, and the trace over nothing but a trace,
+ * which keeps what a configuration includes as well. */
+static enum pim_status protect(const struct pimsim_map_options *options, const struct pim_mapper *mapper,
+                               const void *values, struct pim_error *error)
+{
+    struct named files[PIM_OPTIONS_MOST + 3] = {{"trace_path", options->trace_path, true},
+                                                {"network_path", options->network_path, false},
+                                                {"hardware_path", options->hardware_path, false}};
+    size_t count = 3;
+    for (size_t i = 0; i < mapper->options.count; i++) {
+        const struct pim_option *row = &mapper->options.rows[i];
+        if (row->kind != PIM_OPTION_TEXT)
+            continue;
+        files[count] = (struct named){.name = row->name, .written = row->writes};
+        memcpy(&files[count++].path, (const char *)values + row->offset, sizeof files[0].path);
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; files[i].written && files[i].path && j < count; j++)
+            if (i != j && files[j].path && same_file(files[i].path, files[j].path))
+                return pim_fail(error, PIM_USAGE, "%s %.200s would be written over that of %s: another name",
+                                files[i].name, files[i].path, files[j].name);
+    if (!options->trace_path || replaceable(options->trace_path))
+        return PIM_OK;
+    return pim_fail(error, PIM_USAGE,
+                    "trace_path %.200s is there and is no trace: it stays as it is; another name",
+                    options->trace_path);
+}
+
 /* What one call holds on to. */
 struct call {
     const struct pimsim_map_options *options;
@@ -131,6 +193,8 @@ static enum pim_status choose(struct call *call, const struct pim_mapper **mappe
         if (pim_option_assign(&(*mapper)->options, (*mapper)->name, options->options[i], call->mapper_options,
                               error) != PIM_OK)
             return error->status;
+    if (protect(options, *mapper, call->mapper_options, error) != PIM_OK)
+        return error->status;
     struct pim_mapper_search *search = call->mapper_options;
     search->progress = options->progress ? tell : NULL;
     search->stop = options->stop ? stops : NULL;
