@@ -229,9 +229,12 @@ static enum pim_status keep_header(struct pim_csv_reader *reader, struct pim_err
         for (size_t j = 0; j < i; j++) {
             char name[64];
             if (strcmp(reader->header_at[i], reader->header_at[j]) == 0)
-                return pim_fail(error, PIM_BAD_INPUT, "%s:1: columns %zu and %zu have the same name '%s'",
+                return pim_fail(error, PIM_BAD_INPUT, "%s:1: columns %zu and %zu have the same name '%s'%s",
                                 reader->name, j + 1, i + 1,
-                                printable(name, sizeof name, reader->header_at[i]));
+                                printable(name, sizeof name, reader->header_at[i]),
+                                strchr("0123456789-", reader->header_at[i][0])
+                                    ? ": the first line is a header with the names of the columns"
+                                    : "");
         }
     }
     return PIM_OK;

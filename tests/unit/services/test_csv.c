@@ -165,6 +165,7 @@ static const struct {
      "packets.csv:1: column 2 is named 'size', not 'flits': the header must be id,flits,op"},
     {"id,flits,op,x\n", 0, "packets.csv:1: has 4 columns, not 3"},
     {"id,id,op\n", 0, "packets.csv:1: columns 1 and 2 have the same name 'id'"},
+    {"0,0,R\n", 0, "'0': the first line is a header with the names of the columns"},
     {"id,flits,op\n1,5,R\n1,5\n", 0, "packets.csv:3: has 2 fields, but the header has 3"},
     {"id,flits,op\n1,5,R,\n", 0, "packets.csv:2: has 4 fields"},
     {"id,flits,op\n1,5,R\n\n1,5,R\n", 0, "packets.csv:3: is empty, and rows follow"},
