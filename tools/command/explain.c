@@ -299,7 +299,10 @@ int command_explain(int argument_count, char **arguments)
     options_parse(&usage, argument_count, arguments, &words);
     struct pim_error error = {PIM_OK, ""};
     enum pim_status status = PIM_OK;
-    if (keys || figures)
+    if ((keys || figures) && (words.count > 0 || (keys && figures)))
+        status = pim_fail(&error, PIM_USAGE, "--%s lists names alone: leave out %s",
+                          keys ? "keys" : "figures", words.count > 0 ? words.items[0] : "--figures");
+    else if (keys || figures)
         list(keys);
     else if (words.count == 0)
         status =

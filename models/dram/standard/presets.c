@@ -31,6 +31,7 @@ enum pim_status pim_dram_preset_read(struct pim_configuration *values, const cha
             nearest = pim_dram_presets[i].name;
         }
     }
-    return pim_fail(error, PIM_USAGE, "no preset '%.60s'; the nearest is %s, --list-presets shows all", name,
+    return pim_fail(error, PIM_USAGE,
+                    "no preset '%.60s'; the nearest is %s, `pimsim dram --list-presets` shows all", name,
                     nearest);
 }

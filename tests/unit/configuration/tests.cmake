@@ -183,6 +183,28 @@ endif()
 
 add_test(NAME command.explain COMMAND ${PROJECT_SOURCE_DIR}/tests/explain $<TARGET_FILE:pimsim>)
 set_tests_properties(command.explain PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+# Sums that hold no operand.
+pimsim_command_test(area_sums "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --bits 33" 1 "^$"
+  "pe\\.accumulator_bits: sums of 32 bits hold no operand of 33: give that or more, or fewer --bits\n")
+pimsim_command_test(area_sums_wide "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --bits 33 --set pe.accumulator_bits=33" 0
+  "PEs of 33 bits, 33-bit sums\n" "^$")
+# Options that would do nothing.
+set(case ${CMAKE_CURRENT_BINARY_DIR}/case.json)
+file(WRITE ${case} "{\"rows\": 4, \"cols\": 8, \"sets\": [[[0,0],[0,1],[1,1],[1,0]]]}")
+foreach(option "steps 5" "solver none" "conflicts 5")
+  string(REPLACE " " "_" name "${option}")
+  pimsim_command_test(cycles_tours_${name} "cycles ${case} --method tours --${option}" 2 "^$"
+    "^pimsim cycles: --[a-z]+ is for --method cycles: the tour of a set is searched alone\n")
+  pimsim_command_test(cycles_${name} "cycles ${case} --${option}" 0 "\nsharing sets   1\n" "^$")
+endforeach()
+pimsim_command_test(cycles_no_solver "cycles ${case} --solver none --conflicts 5" 2 "^$"
+  "^pimsim cycles: --conflicts is for a solver: with --solver none there is none\n")
+pimsim_command_test(network_dot_format "network show ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --dot --format json" 2 "^$"
+  "^pimsim network show: --dot is a format of its own: leave out --format\n")
+pimsim_command_test(explain_keys_name "explain --keys cycles" 2 "^$" "^pimsim explain: --keys lists names alone: leave out cycles\n")
+pimsim_command_test(explain_two_lists "explain --keys --figures" 2 "^$" "^pimsim explain: --keys lists names alone: leave out --figures\n")
+pimsim_command_test(dram_no_preset "dram --preset foo --pattern random" 2 "^$"
+  "^pimsim dram: no preset 'foo'; the nearest is hbm2_pim, `pimsim dram --list-presets` shows all\n")
 # A key that is set and does nothing.
 pimsim_command_test(area_set_other "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set tile.crossbar_rows=64" 1 "^$"
   "^pimsim area: tile\\.crossbar_rows: describes hardware with array\\.kind \"tile\", this has \"node\": it would change nothing\n")

@@ -111,6 +111,11 @@ static enum pim_status write_nodes(FILE *file, const struct request *request,
     unsigned bits = request->bits > 0 ? (unsigned)request->bits : DEFAULT_BITS;
     if (pim_area_read(configuration, bits, &system, areas, error) != PIM_OK)
         return error->status;
+    if (system.sum_bits < system.operand_bits)
+        return pim_configuration_fail(configuration, error, "pe.accumulator_bits",
+                                      "sums of %" PRIu32 " bits hold no operand of %" PRIu32
+                                      ": give that or more, or fewer --bits",
+                                      system.sum_bits, system.operand_bits);
     if (request->format != FORMAT_TEXT)
         return write_json(file, request, &system, areas, error);
     write_text(file, request, &system, areas);

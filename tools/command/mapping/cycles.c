@@ -7,11 +7,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { CASE_BYTES = 1 << 26, FORMAT_TEXT = 0, METHOD_TOURS = 1 };
 
+enum { SEARCHES = 3 };
+static const char *const searching[SEARCHES] = {"steps", "solver", "conflicts"};
+
 struct request {
     const char *output;
+    const char *searches[SEARCHES]; /* those that are given */
     unsigned format, method;
     struct pim_cycles_options options;
 };
@@ -131,6 +136,12 @@ static enum pim_status solve(const struct request *request, const char *path, st
     json_t *root;
     struct pim_sharing sharing;
     struct pim_cycles cycles;
+    for (int i = 0; i < SEARCHES; i++)
+        if (request->searches[i] && request->method == METHOD_TOURS)
+            return pim_fail(error, PIM_USAGE,
+                            "--%s is for --method cycles: the tour of a set is searched alone", searching[i]);
+    if (request->searches[2] && strcmp(request->options.solver, "none") == 0)
+        return pim_fail(error, PIM_USAGE, "--conflicts is for a solver: with --solver none there is none");
     if (pim_json_read(path, CASE_BYTES, &root, error) != PIM_OK)
         return error->status;
     enum pim_status status = pim_sharing_read(root, &sharing, error);
@@ -152,7 +163,7 @@ static enum pim_status solve(const struct request *request, const char *path, st
 int command_cycles(int argument_count, char **arguments)
 {
     struct request request = {.output = "-", .options = pim_cycles_defaults()};
-    const struct option_rule rules[] = {
+    struct option_rule rules[] = {
         OPTION_OUTPUT(request.output, WRITES_TEXT, "Where the result goes (standard output)"),
         OPTION_FORMAT(request.format, "text|json"),
         RULE_CHOICE("method", request.method, "METHOD", "cycles|tours",
@@ -174,6 +185,10 @@ int command_cycles(int argument_count, char **arguments)
                      "sets, weights) that load no link of the mesh more than necessary.",
                      rules, 1, 1);
     struct text_list files = {0};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        for (int j = 0; j < SEARCHES; j++)
+            if (strcmp(rules[i].name, searching[j]) == 0)
+                rules[i].given = &request.searches[j];
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};
     enum pim_status status = solve(&request, files.items[0], &error);

@@ -49,9 +49,10 @@ static int show(int argument_count, char **arguments)
     struct common_options common = {0};
     unsigned format = FORMAT_TEXT;
     bool dot = false;
+    const char *format_given = NULL;
     struct text_list dimensions = {0};
     struct pim_onnx_options onnx = {0};
-    const struct option_rule rules[] = {
+    struct option_rule rules[] = {
         OPTION_SET(common),
         {.name = "dim",
          .kind = OPTION_LIST,
@@ -72,13 +73,20 @@ static int show(int argument_count, char **arguments)
         "Prints the layers, shapes, parameters and MACs of a network, and the branches of its blocks.", rules,
         1, 1);
     struct text_list files = {0};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (strcmp(rules[i].name, "format") == 0)
+            rules[i].given = &format_given;
     options_parse(&usage, argument_count, arguments, &files);
 
     struct pim_error error = {0};
     struct pim_network *network = NULL;
     onnx.dimensions = dimensions.items;
     onnx.count = dimensions.count;
-    enum pim_status status = command_network_read(files.items[0], &common.sets, &onnx, &network, &error);
+    enum pim_status status = PIM_OK;
+    if (dot && format_given)
+        status = pim_fail(&error, PIM_USAGE, "--dot is a format of its own: leave out --format");
+    if (status == PIM_OK)
+        status = command_network_read(files.items[0], &common.sets, &onnx, &network, &error);
     if (status == PIM_OK)
         status = print(network, format, dot, &error);
     pim_network_destroy(network);
