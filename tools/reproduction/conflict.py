@@ -337,7 +337,7 @@ def estimators(sheet, folder, quick):
     """Table I with the learned estimators, and what each is worth."""
     for network in ["cifar-vgg8"] if quick else ["cifar-vgg8", "cifar-resnet18"]:
         words = hardware(network, SCHEDULES["xy"])
-        weights, verdicts = conflict_estimators.train(call, folder, network, words, 2 if quick else 5, 50 if quick else 300)
+        weights, verdicts = conflict_estimators.train(call, folder, network, words, *((2, 50, 50) if quick else (5, 300, 200)))
         conflict_estimators.table_1(sheet, network, verdicts)
         conflict_estimators.worth(call, sheet, network, words, weights, 1 if quick else 4, [1] if quick else [1, 2, 3, 4, 5])
 

@@ -24,11 +24,12 @@ def cell(value, digits=2):
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def train(call, folder, network, hardware, populations, generations):
+def train(call, folder, network, hardware, populations, generations, mappings):
     """The weights, and the verdicts on populations that were held out and on those that were seen."""
     path = os.path.join(folder, f"{network}.weights.json")
     plan = json.loads(call("map", "conflict", "-n", f"recorded:{network}", *hardware, "--train", path, "--populations",
-                           populations, "--generations", generations, "--finalists", 1, "--refine", 0, "--format", "json"))
+                           populations, "--population", mappings, "--generations", generations, "--finalists", 1, "--refine", 0,
+                           "--format", "json"))
     return path, plan["estimators"]
 
 

@@ -213,12 +213,12 @@ def with_means(rows, first, paper):
     return rows + means + ([["paper", *head, *paper]] if paper else [])
 
 
-def per_sample(done, pipelined=True):
+def per_sample(done, pipelined=True, samples=BATCH):
     """(ns, pJ, static pJ) of a sample of a batch; filling and draining cost time and static energy alone."""
     if not done:
         return None, None, None
     plan, result = done
-    factor = (BATCH + plan["layer_groups"] - 1) / BATCH if pipelined else 1
+    factor = (samples + plan["layer_groups"] - 1) / samples if pipelined else 1
     static, total = result["energy_pj"]["static"], result["energy_pj"]["total"]
     return result["time_ns"] * factor, total - static + static * factor, static * factor
 
@@ -392,21 +392,22 @@ def optimizations(study, report, pairs):
            lambda plan, _: plan["all_local_bytes"])
 
 
-def batch(study, report, pairs):
-    """A whole batch simulated, against the rounds that Fig. 10 takes it for."""
-    rows = []
-    cases = [(Case(n, a, "ht"), Case(n, a, "ht", ("--batch", str(BATCH)))) for a, n in pairs]
-    study.all(c for pair in cases for c in pair)
+def batch(study, report, pairs, quick):
+    """A whole batch simulated, against the rounds that Fig. 10 takes it for; the quick half has a fourth of it, with the layout of the round."""
+    rows, samples = [], BATCH // 4 if quick else BATCH
+    cases = [(Case(n, a, "ht"), Case(n, a, "ht", ("--batch", str(samples)), placed=quick)) for a, n in pairs]
+    for side in zip(*cases):
+        study.all(side)
     for one, whole in cases:
-        ns, pj, _ = per_sample(study.done[one])
+        ns, pj, _ = per_sample(study.done[one], samples=samples)
         done = study.done[whole]
         if ns and done:
-            time, energy = done[1]["time_ns"] / BATCH, done[1]["energy_pj"]["total"] / BATCH
+            time, energy = done[1]["time_ns"] / samples, done[1]["energy_pj"]["total"] / samples
             rows.append([one.label, ns / 1e3, time / 1e3, 100 * (ns / time - 1), pj / 1e6, energy / 1e6,
                          100 * (pj / energy - 1)])
         else:
             rows.append([one.label, *[None] * 6])
-    report.table("batch", f"A batch of {BATCH}, a sample: from one saturated round, and all rounds simulated",
+    report.table("batch", f"A batch of {samples}, a sample: from one saturated round, and all rounds simulated",
                  ["accelerator, network", "us, one round", "us, all rounds", "deviation %", "uJ, one round",
                   "uJ, all rounds", "deviation %"], rows, study.notes(c for pair in cases for c in pair))
 
@@ -585,7 +586,7 @@ def main():
     parser = argparse.ArgumentParser(prog="tools/reproduce pimcomp",
                                      description="Section VIII of the PIMCOMP paper.")
     parser.add_argument("--quick", action="store_true",
-                        help="Arch-A, vgg8 and resnet18, the search's fast preset")
+                        help="Arch-A, vgg8 and resnet18, the search's fast preset; a batch of 32; Table VI of resnet18")
     parser.add_argument("--preset", choices=["default", "fast", "paper"], default="default",
                         help="budget of the searches of Figs. 10 to 13")
     parser.add_argument("-o", metavar="FOLDER", default="build/reproduction/pimcomp")
@@ -600,11 +601,11 @@ def main():
     breakdown(study, report, pairs)
     estimates(study, report, pairs)
     optimizations(study, report, pairs)
-    batch(study, report, [("a", n) for n in NETWORKS[:1 if options.quick else 2]])
+    batch(study, report, [("a", n) for n in NETWORKS[:1 if options.quick else 2]], options.quick)
     if not options.quick:
         sizes(study, report)
         choices(study, report, networks)
-    compile_times(study, report, networks, "fast" if options.quick else "paper")
+    compile_times(study, report, ["resnet18"] if options.quick else networks, "fast" if options.quick else "paper")
     runs = sum(1 for done in study.done.values() if done)
     report.table("checks", "What was checked of every run", ["programs", "number"],
                  [["checked and simulated", runs], ["refused", len(study.refusals)],
