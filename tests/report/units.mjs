@@ -8,7 +8,7 @@ import {paretoFront} from "../../tools/report/source/pareto.js";
 import {findKnee} from "../../tools/report/source/knee.js";
 import {ratioOf, stepDifferences} from "../../tools/report/source/difference-data.js";
 import {groupSteps, mostAtOnce, tilePhases, usefulMacs} from "../../tools/report/source/run-data.js";
-import {lead, ranked, readSystems} from "../../tools/report/source/systems-data.js";
+import {lead, ranked, readSystems, withoutDensity} from "../../tools/report/source/systems-data.js";
 import {bestSoFar, curves, endOf, readSweep, relativeTo} from "../../tools/report/source/sweep-data.js";
 
 test("figures have separators, prefixes and units, and what is not there is n/a", () => {
@@ -208,6 +208,13 @@ test("points that were stopped are in no curve, and are called stopped", () => {
     const [network] = readSystems({systems: [{name: "a", title: "A"}, {name: "b", title: "B"}], statistics: ["system.latency_ns", "complete"],
         points: [{system: "a", network: "n", status: "done", values: [30, 1]}, {system: "b", network: "n", status: "done", values: [null, 0]}]});
     assert.deepEqual([network.rows.map((row) => row.name), network.refused.map((one) => [one.system.name, one.status])], [["a"], [["b", "stopped"]]]);
+});
+
+test("why systems have no figure for each mm2", () => {
+    const row = (name, area) => ({name, system: {area_mm2: area}});
+    assert.equal(withoutDensity([row("a", null), row("b", undefined)]), "their area is not known");
+    assert.equal(withoutDensity([row("a", null), row("b", 1132)]), "their area is not known; of b the node of the technology");
+    assert.equal(withoutDensity([row("b", 1132)]), "the node of their technology is not known");
 });
 
 test("systems by network: who took it, who refused, and the order for an aim", () => {

@@ -9,6 +9,13 @@ export const AIMS = [
     ["density", "Images per second and mm\u00b2 at 28\u00a0nm", true],
 ];
 
+// Why systems have no figure for each mm2 at 28 nm: an area that is known is of no use without its node.
+export function withoutDensity(rows) {
+    const sized = rows.filter((row) => isNumber(row.system.area_mm2)).map((row) => row.name);
+    if (sized.length === rows.length) return "the node of their technology is not known";
+    return `their area is not known${sized.length > 0 ? `; of ${sized.join(", ")} the node of the technology` : ""}`;
+}
+
 const number = (value) => isNumber(value) ? value : NaN;
 
 function rowOf(sweep, system, point) {

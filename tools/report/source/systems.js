@@ -7,7 +7,7 @@ import {compact, energy, figure, integer, isNumber, NOTHING, share, shorten, si,
 import {fittingTicks, logTicks, placeNames} from "./geometry.js";
 import {SHARES} from "./palette.js";
 import {paretoFront} from "./pareto.js";
-import {AIMS, lead, ranked, readSystems} from "./systems-data.js";
+import {AIMS, lead, ranked, readSystems, withoutDensity} from "./systems-data.js";
 
 const perArea = (value) => unit(figure(value, 4), "/s\u00b7mm\u00b2");
 const TEXT = {latency: time, throughput: (value) => unit(figure(value, 4), "/s"), energy, density: perArea};
@@ -29,7 +29,7 @@ function tiles({rows}) {
 function aimChart([key, name, more], rows) {
     const order = ranked(rows, key, more);
     const without = rows.filter((row) => !isNumber(row[key]));
-    const reason = key === "latency" ? "a pipeline over images has a time between two of them, no latency" : key === "density" ? "their area is not known"
+    const reason = key === "latency" ? "a pipeline over images has a time between two of them, no latency" : key === "density" ? withoutDensity(without)
         : `their energies are not known${without.filter((row) => row.system.energy).map((row) => `; ${row.name}: ${row.system.energy}`).join("")}`;
     return chart({
         name: `systems-${key}`, title: order.length > 0 ? `${name}: ${order[0].name} has ${TEXT[key](order[0][key])}` : `${name}: no system has this figure`,
