@@ -233,6 +233,12 @@ enum pim_status pim_output_commit(struct pim_output *output, struct pim_error *e
     return status;
 }
 
+void pim_output_blame(const struct pim_output *output, struct pim_error *error)
+{
+    if (error->status == PIM_IO && ferror(output->file))
+        (void)pim_fail_in(error, "%s", output->path);
+}
+
 void pim_output_abandon(struct pim_output *output)
 {
     if (!output)

@@ -43,6 +43,9 @@ enum pim_status pim_output_finish(struct pim_output *output, struct pim_error *e
  * a failure the temporary file is gone and the old file, if any, is still there. */
 enum pim_status pim_output_commit(struct pim_output *output, struct pim_error *error);
 
+/* Behind a writer that failed: where a write did, its message names the output. */
+void pim_output_blame(const struct pim_output *output, struct pim_error *error);
+
 /* Removes the temporary file and frees `output`, which may be NULL. */
 void pim_output_abandon(struct pim_output *output);
 

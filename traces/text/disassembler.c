@@ -209,5 +209,6 @@ enum pim_status pim_trace_disassemble(const struct pim_trace *trace, uint32_t un
         if (status != PIM_OK)
             return status;
     }
-    return ferror(file) ? pim_fail(error, PIM_IO, "the text could not be written") : PIM_OK;
+    return ferror(file) ? pim_fail(error, PIM_IO, "the text could not be written: is the disk full?")
+                        : PIM_OK;
 }

@@ -231,6 +231,19 @@ START_TEST(full_device)
     ck_assert_int_ge(fputs("lost", pim_output_file(output)), 0);
     ck_assert_int_ne(fflush(pim_output_file(output)), 0);
     expect_failure(pim_output_commit(output, &error), PIM_IO, &error, "/dev/full: writing failed");
+    /* a writer that looked itself did not know where it writes; of another failure nothing is said */
+    output = opened("/dev/full");
+    error = (struct pim_error){PIM_OK, ""};
+    (void)pim_fail(&error, PIM_IO, "no trace");
+    pim_output_blame(output, &error);
+    ck_assert_str_eq(error.text, "no trace");
+    for (int i = 0; i < 100000; i++)
+        (void)fputs("more than a buffer holds", pim_output_file(output));
+    error = (struct pim_error){PIM_OK, ""};
+    (void)pim_fail(&error, PIM_IO, "JSON could not be written");
+    pim_output_blame(output, &error);
+    ck_assert_str_eq(error.text, "/dev/full: JSON could not be written");
+    pim_output_abandon(output);
 }
 END_TEST
 

@@ -38,6 +38,7 @@ static enum pim_status write_reports(const struct request *request, const struct
         return error->status;
     if (pim_report_write(replay->system, &replay->result, &inputs, (enum pim_report_format)request->format,
                          pim_output_file(output), error) != PIM_OK) {
+        pim_output_blame(output, error);
         pim_output_abandon(output);
         return error->status;
     }

@@ -167,8 +167,11 @@ static int dump(int argument_count, char **arguments)
         status = pim_trace_disassemble(trace, (uint32_t)unit, pim_output_file(output), &error);
     if (status == PIM_OK)
         status = pim_output_commit(output, &error);
-    else
+    else {
+        if (output)
+            pim_output_blame(output, &error);
         pim_output_abandon(output);
+    }
     pim_trace_close(trace);
     text_list_terminate(&files);
     return status == PIM_OK ? 0 : command_fail(arguments[0], &error);

@@ -464,6 +464,7 @@ static enum pim_status write_comparison(const char *path, unsigned format, bool 
         return error->status;
     FILE *file = pim_output_file(output);
     if (format == FORMAT_JSON && write_json(file, comparison, error) != PIM_OK) {
+        pim_output_blame(output, error);
         pim_output_abandon(output);
         return error->status;
     }
