@@ -19,12 +19,15 @@ const char *pimsim_source_path(char *buffer, size_t size, const char *relative);
 /*
  * How many of the `count` cases of a loop are tried, and which one try `i` is: all; under a sanitizer, which
  * takes five to twenty times as long, every fourth, now itself, now the next, so that pairs take turns.
+ * Of cases that are drawn at random, each like all others, PIM_DRAWS() are tried: every eighth.
  */
 #ifdef PIMSIM_SANITIZED
 #define PIM_CASES(count) ((int)(((count) + 2) / 4))
+#define PIM_DRAWS(count) ((int)(((count) + 4) / 8))
 #define PIM_CASE(i) (4 * (i) + (i) % 2)
 #else
 #define PIM_CASES(count) ((int)(count))
+#define PIM_DRAWS(count) ((int)(count))
 #define PIM_CASE(i) (i)
 #endif
 

@@ -495,7 +495,7 @@ Suite *suite_bitserial_timing(void)
     tcase_add_test(cases, figure_six);
     tcase_add_test(cases, round_robin);
     tcase_add_loop_test(cases, stepped_channel, 0, PIM_CASES(30));
-    tcase_add_loop_test(cases, shortcut, 0, PIM_CASES(100));
+    tcase_add_loop_test(cases, shortcut, 0, PIM_DRAWS(100));
     tcase_add_test(cases, shortcut_of_mixtures);
     tcase_add_loop_test(cases, shortcut_of_programs, 0, 16);
     tcase_add_loop_test(cases, shortcut_over_refreshes, 1, 9);

@@ -314,7 +314,7 @@ Suite *core_property_suite(void)
 {
     Suite *suite = suite_create("core_property");
     TCase *cases = tcase_create("property");
-    tcase_add_loop_test(cases, against_the_reference, 0, PIM_CASES(PROGRAMS));
+    tcase_add_loop_test(cases, against_the_reference, 0, PIM_DRAWS(PROGRAMS));
     tcase_add_loop_test(cases, messages_and_determinism, 0, PIM_CASES(12));
     suite_add_tcase(suite, cases);
     return suite;

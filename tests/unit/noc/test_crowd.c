@@ -153,7 +153,7 @@ Suite *crowd_suite(void)
 {
     Suite *suite = suite_create("noc_crowd");
     TCase *tests = tcase_create("runs and single flits");
-    tcase_add_loop_test(tests, same_cycles, 0, PIM_CASES(CASES));
+    tcase_add_loop_test(tests, same_cycles, 0, PIM_DRAWS(CASES));
     tcase_add_test(tests, follows_the_traffic);
     tcase_add_loop_test(tests, quiet_again, 0, 4);
     suite_add_tcase(suite, tests);

@@ -182,7 +182,7 @@ END_TEST
  * stall, run dry and end beside heads and tails of others in every combination of cycles. */
 START_TEST(worms_that_cross)
 {
-    enum { TRIES = PIM_CASES(60) };
+    enum { TRIES = PIM_DRAWS(60) };
     struct pim_random random;
     pim_random_initialize(&random, 8101 + (uint64_t)_i);
     for (unsigned try = 0; try < TRIES; try++) {
@@ -316,13 +316,13 @@ Suite *run_length_suite(void)
 {
     Suite *suite = suite_create("noc_run_length");
     TCase *tests = tcase_create("against stepped routers");
-    tcase_add_loop_test(tests, random_worms, 0, PIM_CASES(CASES));
+    tcase_add_loop_test(tests, random_worms, 0, PIM_DRAWS(CASES));
     tcase_add_loop_test(tests, rings_of_neighbours, 0, PIM_CASES(RINGS));
-    tcase_add_loop_test(tests, worms_that_cross, 0, PIM_CASES(CROSSINGS));
+    tcase_add_loop_test(tests, worms_that_cross, 0, PIM_DRAWS(CROSSINGS));
     tcase_add_loop_test(tests, run_behind_a_run, 0, 5);
-    tcase_add_loop_test(tests, short_packets, 0, PIM_CASES(SHORT));
+    tcase_add_loop_test(tests, short_packets, 0, PIM_DRAWS(SHORT));
     tcase_add_loop_test(tests, large_mesh, 0, LARGE);
-    tcase_add_loop_test(tests, links_agree_meanwhile, 0, PIM_CASES(LINKS));
+    tcase_add_loop_test(tests, links_agree_meanwhile, 0, PIM_DRAWS(LINKS));
     tcase_add_test(tests, cost_does_not_depend_on_length);
     suite_add_tcase(suite, tests);
     return suite;

@@ -194,9 +194,9 @@ Suite *equal_suite(void)
     Suite *suite = suite_create("noc_general_equal");
     TCase *tests = tcase_create("mesh");
     tcase_add_loop_test(tests, golden_list, 0, PIM_CASES(GOLDEN_LISTS));
-    tcase_add_loop_test(tests, random_case, 0, PIM_CASES(RANDOM));
-    tcase_add_loop_test(tests, random_routed_case, 0, PIM_CASES(ROUTED));
-    tcase_add_loop_test(tests, random_messages_case, 0, PIM_CASES(MESSAGES));
+    tcase_add_loop_test(tests, random_case, 0, PIM_DRAWS(RANDOM));
+    tcase_add_loop_test(tests, random_routed_case, 0, PIM_DRAWS(ROUTED));
+    tcase_add_loop_test(tests, random_messages_case, 0, PIM_DRAWS(MESSAGES));
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -147,7 +147,7 @@ Suite *loads_suite(void)
 {
     Suite *suite = suite_create("noc_general_loads");
     TCase *tests = tcase_create("loads");
-    tcase_add_loop_test(tests, random_load, 0, PIM_CASES(LOADS));
+    tcase_add_loop_test(tests, random_load, 0, PIM_DRAWS(LOADS));
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -191,7 +191,7 @@ Suite *sets_suite(void)
 {
     Suite *suite = suite_create("noc_general_sets");
     TCase *tests = tcase_create("sets");
-    tcase_add_loop_test(tests, random_case, 0, PIM_CASES(RANDOM));
+    tcase_add_loop_test(tests, random_case, 0, PIM_DRAWS(RANDOM));
     tcase_add_test(tests, what_is_left);
     suite_add_tcase(suite, tests);
     return suite;

@@ -290,7 +290,7 @@ Suite *shapes_suite(void)
     tcase_add_test(tests, wraps);
     tcase_add_test(tests, terminals_of_one_router);
     tcase_add_test(tests, express);
-    tcase_add_loop_test(tests, any_configuration, 0, PIM_CASES(200));
+    tcase_add_loop_test(tests, any_configuration, 0, PIM_DRAWS(200));
     suite_add_tcase(suite, tests);
     return suite;
 }

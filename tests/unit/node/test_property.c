@@ -390,7 +390,7 @@ Suite *property_suite(void)
 {
     Suite *suite = suite_create("property");
     TCase *tests = tcase_create("random programs");
-    tcase_add_loop_test(tests, random_programs_complete_with_every_invariant, 0, PIM_CASES(PROGRAMS));
+    tcase_add_loop_test(tests, random_programs_complete_with_every_invariant, 0, PIM_DRAWS(PROGRAMS));
     tcase_add_loop_test(tests, whatever_a_trace_holds_a_run_ends_with_a_status, 0, 4);
     suite_add_tcase(suite, tests);
     return suite;

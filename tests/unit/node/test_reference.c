@@ -240,7 +240,7 @@ Suite *reference_suite(void)
     Suite *suite = suite_create("reference");
     TCase *tests = tcase_create("reference");
     printf("nodes against the reference: seeds 0x%" PRIx64 " and up\n", seed);
-    tcase_add_loop_test(tests, every_instruction_starts_and_ends_with_the_reference, 0, PIM_CASES(PROGRAMS));
+    tcase_add_loop_test(tests, every_instruction_starts_and_ends_with_the_reference, 0, PIM_DRAWS(PROGRAMS));
     suite_add_tcase(suite, tests);
     return suite;
 }
