@@ -500,7 +500,7 @@ static char *try_export(const char *path)
 /* Bytes of the file that are changed somewhere: the export is the same, or is refused. */
 START_TEST(test_damaged)
 {
-    enum { FILES = PIM_DRAWS(400) };
+    enum { FILES = PIM_CASES(400) };
     struct pim_sweep sweep;
     char path[PATH_SIZE], copy[PATH_SIZE];
     size_t size, refused = 0;
