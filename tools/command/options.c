@@ -227,6 +227,15 @@ static void check_names(const struct argp_option *options, int argument_count, c
     }
 }
 
+void options_watch(struct option_rule *rules, size_t count, const char *name, const char **given)
+{
+    size_t i = 0;
+    while (i < count && strcmp(rules[i].name, name) != 0)
+        i++;
+    assert(i < count);
+    rules[i].given = given;
+}
+
 void options_parse(const struct option_usage *usage, int argument_count, char **arguments,
                    struct text_list *files)
 {

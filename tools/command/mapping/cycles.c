@@ -185,10 +185,8 @@ int command_cycles(int argument_count, char **arguments)
                      "sets, weights) that load no link of the mesh more than necessary.",
                      rules, 1, 1);
     struct text_list files = {0};
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        for (int j = 0; j < SEARCHES; j++)
-            if (strcmp(rules[i].name, searching[j]) == 0)
-                rules[i].given = &request.searches[j];
+    for (int i = 0; i < SEARCHES; i++)
+        options_watch(rules, sizeof rules / sizeof rules[0], searching[i], &request.searches[i]);
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};
     enum pim_status status = solve(&request, files.items[0], &error);

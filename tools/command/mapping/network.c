@@ -73,9 +73,7 @@ static int show(int argument_count, char **arguments)
         "Prints the layers, shapes, parameters and MACs of a network, and the branches of its blocks.", rules,
         1, 1);
     struct text_list files = {0};
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        if (strcmp(rules[i].name, "format") == 0)
-            rules[i].given = &format_given;
+    options_watch(rules, sizeof rules / sizeof rules[0], "format", &format_given);
     options_parse(&usage, argument_count, arguments, &files);
 
     struct pim_error error = {0};

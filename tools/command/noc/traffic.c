@@ -21,10 +21,8 @@ static void mark_synthetic(struct option_rule *rules, size_t count, struct noc_r
                  {"seed", &request->synthetic},     {"latency-limit", &request->limited},
                  {"warm-up", &request->measured},   {"sample", &request->measured},
                  {"samples", &request->measured},   {"precision", &request->precise}};
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < sizeof marks / sizeof marks[0]; j++)
-            if (strcmp(rules[i].name, marks[j].name) == 0)
-                rules[i].given = marks[j].given;
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        options_watch(rules, count, marks[i].name, marks[i].given);
 }
 
 /* An option of synthetic traffic that is given, or NULL. */

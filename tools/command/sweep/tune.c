@@ -289,10 +289,8 @@ int command_tune(int argument_count, char **arguments)
                      "Chooses the hardware for networks: node array, PE array and buffers of "
                      "a DRAM-PIM system within an area.",
                      rules, 0, 0);
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        for (size_t j = 0; j < SEARCHES; j++)
-            if (strcmp(rules[i].name, searching[j]) == 0)
-                rules[i].given = &request.searches[j];
+    for (size_t i = 0; i < SEARCHES; i++)
+        options_watch(rules, sizeof rules / sizeof rules[0], searching[i], &request.searches[i]);
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
     enum pim_status status = run(&request, &error);
