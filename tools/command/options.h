@@ -31,7 +31,7 @@ void text_list_terminate(struct text_list *list);
 /* Moves the items that begin with `prefix` from `list` to the empty `taken`, in their order. */
 void text_list_take(struct text_list *list, const char *prefix, struct text_list *taken);
 
-/* Before options_parse(): `*given` (NULL) gets the name of this option, which is a rule, when a user gives it. */
+/* Before options_parse(): `*given` (NULL) gets the name of this option, which is a rule, when it is given. */
 void options_watch(struct option_rule *rules, size_t count, const char *name, const char **given);
 
 /* Fills the targets, and `files` with the arguments that are no options (NULL when most is 0). Targets of
