@@ -110,7 +110,7 @@ function(pimsim_test name)
   endif()
   if(NOT ARG_LABEL)
     set(ARG_LABEL quick)
-    # Half the time to compile, a third under a sanitizer, where it is -O0; what they test has -O3 and -O1.
+    # Half the time to compile; under a sanitizer -O0, which takes less still. What they test has -O3 and -O1.
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     set_target_properties(${name} PROPERTIES PIMSIM_QUICK_TEST ON)
   endif()

@@ -255,11 +255,12 @@ void pim_dram_interval_text(char text[PIM_DRAM_INTERVAL_TEXT],
                             const struct pim_dram_specification *specification, const char *key,
                             uint64_t cycles, uint64_t longest);
 
-/* Cycles of one AAP that meets no other bank: tAA + tRAS + tRP, with what a two-cycle ACT changes. */
+/* Clock cycles of one AAP that meets no other bank: tAA + tRAS + tRP, with what a two-cycle ACT changes
+ * (docs/models/bitserial.md). */
 uint64_t pim_dram_aap_cycles(const struct pim_dram_specification *specification);
 
-/* The most cycles of a step of a bank that computes, an AAP or a row that is written: a refresh waits for its
- * end. */
+/* The most clock cycles of a step of a bank that computes, an AAP or a row that is written: a refresh waits
+ * for its end. */
 uint64_t pim_dram_computing_step(const struct pim_dram_specification *specification);
 
 /* Bytes of all channels. */
