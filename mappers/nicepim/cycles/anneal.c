@@ -18,6 +18,11 @@ struct arc {
     uint32_t from, to;
 };
 
+/* Where a node is. */
+struct point {
+    uint32_t row, column;
+};
+
 /* A change of one tour: places are positions in the array of all tours. */
 struct move {
     enum { REVERSE, SHIFT, SWAP } kind;
@@ -35,6 +40,7 @@ struct state {
     struct pim_random random;
     uint32_t *tour, *best, *scratch; /* nodes */
     uint32_t *place;                 /* of a node in its set */
+    struct point *point;             /* of each node */
     size_t *movable;                 /* for each member of a set of three and more: its set */
     size_t movable_count;
     uint64_t *load;
@@ -45,37 +51,50 @@ struct state {
 
 /* --- loads --- */
 
-/* Adds `weight` to the links of one leg of a route; gives by how much the excess changes. */
-static int64_t load_leg(struct state *state, uint32_t node, uint32_t step, uint32_t length, uint32_t link,
-                        bool backwards, uint64_t weight, bool take)
+static uint64_t above(uint64_t load, uint64_t limit)
 {
-    uint64_t limit = state->options->load;
-    int64_t change = 0;
-    for (uint32_t i = 0; i < length; i++) {
-        uint64_t *load = &state->load[node * LINK_DIRECTIONS + link], old = *load;
-        *load = take ? old - weight : old + weight;
-        change += (int64_t)(*load > limit ? *load - limit : 0) - (int64_t)(old > limit ? old - limit : 0);
-        node = backwards ? node - step : node + step;
+    return load > limit ? load - limit : 0;
+}
+
+/* Adds `weight` to the links of one leg of a route, `step` entries apart; gives by how much the excess
+ * changes. A weight that is taken off is added as its complement. */
+static uint64_t load_leg(uint64_t *load, ptrdiff_t step, uint32_t length, uint64_t weight, uint64_t limit)
+{
+    uint64_t change = 0;
+    for (uint32_t i = 0; i < length; i++, load += step) {
+        const uint64_t old = *load, new = old + weight;
+        *load = new;
+        change += above(new, limit) - above(old, limit);
     }
     return change;
 }
 
-/* Puts an arc on its links or takes it off. */
-static int64_t load_arc(struct state *state, struct arc arc, uint64_t weight, bool take)
+/* Puts an arc on its links, along the row and then along the column. */
+static uint64_t load_arc(struct state *state, struct arc arc, uint64_t weight)
 {
-    uint32_t columns = state->sharing->columns;
-    uint32_t row = arc.from / columns, column = arc.from % columns;
-    uint32_t to_row = arc.to / columns, to_column = arc.to % columns;
-    uint32_t across = column < to_column ? to_column - column : column - to_column;
-    uint32_t down = row < to_row ? to_row - row : row - to_row;
-    int64_t change = load_leg(state, arc.from, 1, across, column < to_column ? LINK_EAST : LINK_WEST,
-                              column > to_column, weight, take);
-    change += load_leg(state, row * columns + to_column, columns, down,
-                       row < to_row ? LINK_SOUTH : LINK_NORTH, row > to_row, weight, take);
+    const ptrdiff_t columns = state->sharing->columns;
+    const struct point from = state->point[arc.from], to = state->point[arc.to];
+    const uint64_t limit = state->options->load;
+    uint64_t *row = state->load + (size_t)arc.from * LINK_DIRECTIONS;
+    uint64_t *column = row + ((ptrdiff_t)to.column - (ptrdiff_t)from.column) * LINK_DIRECTIONS;
+    uint64_t change =
+        from.column < to.column
+            ? load_leg(row + LINK_EAST, LINK_DIRECTIONS, to.column - from.column, weight, limit)
+            : load_leg(row + LINK_WEST, -LINK_DIRECTIONS, from.column - to.column, weight, limit);
+    change +=
+        from.row < to.row
+            ? load_leg(column + LINK_SOUTH, columns * LINK_DIRECTIONS, to.row - from.row, weight, limit)
+            : load_leg(column + LINK_NORTH, -columns * LINK_DIRECTIONS, from.row - to.row, weight, limit);
     return change;
 }
 
 /* --- moves --- */
+
+/* A place of a tour of `count` nodes that lies less than one round behind its end. */
+static size_t wrap(size_t place, size_t count)
+{
+    return place < count ? place : place - count;
+}
 
 static void change_arc(struct move *move, uint32_t from, uint32_t to, uint32_t new_from, uint32_t new_to)
 {
@@ -87,12 +106,12 @@ static void change_arc(struct move *move, uint32_t from, uint32_t to, uint32_t n
 static void reverse_arcs(const uint32_t *tour, struct move *move)
 {
     size_t n = move->count, p = move->place, length = move->length;
-    uint32_t before = tour[(p + n - 1) % n], after = tour[(p + length) % n];
+    uint32_t before = tour[wrap(p + n - 1, n)], after = tour[wrap(p + length, n)];
     for (size_t k = 0; k + 1 < length; k++) {
-        uint32_t a = tour[(p + k) % n], b = tour[(p + k + 1) % n];
+        uint32_t a = tour[wrap(p + k, n)], b = tour[wrap(p + k + 1, n)];
         change_arc(move, a, b, b, a);
     }
-    uint32_t first = tour[p], last = tour[(p + length - 1) % n];
+    uint32_t first = tour[p], last = tour[wrap(p + length - 1, n)];
     if (length == n) {
         change_arc(move, last, first, first, last);
         return;
@@ -105,15 +124,15 @@ static void reverse_arcs(const uint32_t *tour, struct move *move)
 static void shift_arcs(const uint32_t *tour, struct move *move)
 {
     size_t n = move->count, p = move->place, length = move->length;
-    uint32_t before = tour[(p + n - 1) % n], after = tour[(p + length) % n];
-    uint32_t first = tour[p], last = tour[(p + length - 1) % n];
-    uint32_t left = tour[move->target], right = tour[(move->target + 1) % n];
+    uint32_t before = tour[wrap(p + n - 1, n)], after = tour[wrap(p + length, n)];
+    uint32_t first = tour[p], last = tour[wrap(p + length - 1, n)];
+    uint32_t left = tour[move->target], right = tour[wrap(move->target + 1, n)];
     uint32_t head = move->turned ? last : first, tail = move->turned ? first : last;
     change_arc(move, before, first, before, after);
     change_arc(move, last, after, left, head);
     change_arc(move, left, right, tail, right);
     for (size_t k = 0; move->turned && k + 1 < length; k++) {
-        uint32_t a = tour[(p + k) % n], b = tour[(p + k + 1) % n];
+        uint32_t a = tour[wrap(p + k, n)], b = tour[wrap(p + k + 1, n)];
         change_arc(move, a, b, b, a);
     }
 }
@@ -125,10 +144,10 @@ static uint32_t swapped(const uint32_t *tour, const struct move *move, size_t pl
 
 static void swap_arcs(const uint32_t *tour, struct move *move)
 {
-    size_t n = move->count,
-           places[4] = {(move->place + n - 1) % n, move->place, (move->target + n - 1) % n, move->target};
+    size_t n = move->count, places[4] = {wrap(move->place + n - 1, n), move->place,
+                                         wrap(move->target + n - 1, n), move->target};
     for (size_t i = 0; i < 4; i++) {
-        size_t a = places[i], b = (a + 1) % n;
+        size_t a = places[i], b = wrap(a + 1, n);
         bool again = false;
         for (size_t j = 0; j < i; j++)
             again = again || places[j] == a;
@@ -145,10 +164,12 @@ static void draw_move(struct state *state, struct move *move)
     size_t first = state->sharing->start[set], n = state->sharing->start[set + 1] - first;
     const uint32_t *tour = state->tour + first;
     uint64_t kind = pim_random_below(random, 4);
-    *move = (struct move){.first = first,
-                          .count = n,
-                          .place = pim_random_below(random, n),
-                          .weight = state->sharing->weight[set]};
+    move->first = first;
+    move->count = n;
+    move->place = pim_random_below(random, n);
+    move->weight = state->sharing->weight[set];
+    move->turned = false;
+    move->arcs = 0; /* those behind are not looked at */
     if (kind <= 1) {
         size_t longest = n < LONGEST_REVERSAL ? n : LONGEST_REVERSAL;
         move->kind = REVERSE;
@@ -161,13 +182,13 @@ static void draw_move(struct state *state, struct move *move)
         move->kind = SHIFT;
         move->length = pim_random_between(random, 1, longest);
         /* Behind one of the n - length - 1 nodes that are neither of the segment nor right before it. */
-        move->target = (move->place + move->length + pim_random_below(random, n - move->length - 1)) % n;
+        move->target = wrap(move->place + move->length + pim_random_below(random, n - move->length - 1), n);
         move->turned = move->length > 1 && pim_random_below(random, 2) == 1;
         shift_arcs(tour, move);
         return;
     }
     move->kind = SWAP;
-    move->target = (move->place + 1 + pim_random_below(random, n - 1)) % n;
+    move->target = wrap(move->place + 1 + pim_random_below(random, n - 1), n);
     swap_arcs(tour, move);
 }
 
@@ -175,7 +196,8 @@ static void apply_reverse(uint32_t *tour, const struct move *move)
 {
     size_t n = move->count;
     for (size_t k = 0; k < move->length / 2; k++) {
-        uint32_t *a = &tour[(move->place + k) % n], *b = &tour[(move->place + move->length - 1 - k) % n];
+        uint32_t *a = &tour[wrap(move->place + k, n)],
+                 *b = &tour[wrap(move->place + move->length - 1 - k, n)];
         uint32_t node = *a;
         *a = *b;
         *b = node;
@@ -185,12 +207,12 @@ static void apply_reverse(uint32_t *tour, const struct move *move)
 /* Rebuilds the tour: from behind the segment round to its target, the segment, the rest. */
 static void apply_shift(uint32_t *tour, const struct move *move, uint32_t *scratch)
 {
-    size_t n = move->count, filled = 0, length = move->length, from = (move->place + length) % n;
+    size_t n = move->count, filled = 0, length = move->length, from = wrap(move->place + length, n);
     for (size_t k = 0; k < n - length; k++) {
-        size_t place = (from + k) % n;
+        size_t place = wrap(from + k, n);
         scratch[filled++] = tour[place];
         for (size_t i = 0; place == move->target && i < length; i++)
-            scratch[filled++] = tour[(move->place + (move->turned ? length - 1 - i : i)) % n];
+            scratch[filled++] = tour[wrap(move->place + (move->turned ? length - 1 - i : i), n)];
     }
     memcpy(tour, scratch, n * sizeof *tour);
 }
@@ -211,24 +233,31 @@ static void apply(struct state *state, const struct move *move)
 
 /* --- search --- */
 
-/* Weighted hops that the move saves (positive) or costs (negative). */
-static int64_t hops_saved(const struct pim_sharing *sharing, const struct move *move)
+static uint32_t distance(uint32_t a, uint32_t b)
 {
-    int64_t saved = 0;
-    for (size_t i = 0; i < move->arcs; i++)
-        saved += (int64_t)sharing_distance(sharing, move->removed[i].from, move->removed[i].to) -
-                 (int64_t)sharing_distance(sharing, move->added[i].from, move->added[i].to);
-    return saved * (int64_t)move->weight;
+    return a < b ? b - a : a - b;
 }
 
-static int64_t load_move(struct state *state, const struct move *move, bool undo)
+/* Weighted hops of arcs. */
+static int64_t hops_of(const struct state *state, const struct move *move, const struct arc *arcs)
 {
-    int64_t change = 0;
+    int64_t hops = 0;
+    for (size_t i = 0; i < move->arcs; i++) {
+        const struct point from = state->point[arcs[i].from], to = state->point[arcs[i].to];
+        hops += distance(from.row, to.row) + distance(from.column, to.column);
+    }
+    return hops * (int64_t)move->weight;
+}
+
+/* Puts the arcs of a move on their links, or takes them off with the complement of its weight; gives by how
+ * much the excess changes. */
+static int64_t load_arcs(struct state *state, const struct move *move, const struct arc *arcs,
+                         uint64_t weight)
+{
+    uint64_t change = 0;
     for (size_t i = 0; i < move->arcs; i++)
-        change += load_arc(state, undo ? move->added[i] : move->removed[i], move->weight, true);
-    for (size_t i = 0; i < move->arcs; i++)
-        change += load_arc(state, undo ? move->removed[i] : move->added[i], move->weight, false);
-    return change;
+        change += load_arc(state, arcs[i], weight);
+    return (int64_t)change;
 }
 
 /* Fewer loads above K first, then fewer hops. */
@@ -242,21 +271,33 @@ static void keep_best(struct state *state)
     memcpy(state->best, state->tour, state->sharing->start[state->sharing->set_count] * sizeof *state->best);
 }
 
-/* One move, taken if it costs at most `-temperature ln u`, u uniform. */
+/*
+ * One move, taken if it costs at most `-temperature ln u`, u uniform. Most are not, and many show it early:
+ * no move saves more excess than there is, nor more than it takes off links.
+ */
 static void step(struct state *state, double temperature, double price)
 {
     struct move move;
     draw_move(state, &move);
-    double allowed = -temperature * pim_logarithm(1 - pim_random_unit(&state->random));
-    int64_t saved = hops_saved(state->sharing, &move), excess = load_move(state, &move, false);
-    if (price * (double)excess - (double)saved > allowed) {
-        (void)load_move(state, &move, true);
+    const double allowed = -temperature * pim_logarithm(1 - pim_random_unit(&state->random));
+    const int64_t removed = hops_of(state, &move, move.removed);
+    const int64_t saved = removed - hops_of(state, &move, move.added);
+    int64_t excess = -((uint64_t)removed < state->excess ? removed : (int64_t)state->excess);
+    if (price * (double)excess - (double)saved > allowed)
         return;
+    excess = load_arcs(state, &move, move.removed, -move.weight);
+    if (price * (double)excess - (double)saved <= allowed) {
+        excess += load_arcs(state, &move, move.added, move.weight);
+        if (price * (double)excess - (double)saved <= allowed) {
+            state->excess += (uint64_t)excess;
+            state->hops -= (uint64_t)saved;
+            apply(state, &move);
+            keep_best(state);
+            return;
+        }
+        (void)load_arcs(state, &move, move.added, -move.weight);
     }
-    state->excess = (uint64_t)((int64_t)state->excess + excess);
-    state->hops = (uint64_t)((int64_t)state->hops - saved);
-    apply(state, &move);
-    keep_best(state);
+    (void)load_arcs(state, &move, move.removed, move.weight);
 }
 
 static bool done(const struct state *state)
@@ -284,6 +325,8 @@ static void start(struct state *state, const uint32_t *order)
 {
     const struct pim_sharing *sharing = state->sharing;
     uint64_t arcs = 0, weights = 0;
+    for (uint32_t i = 0; i < sharing_nodes(sharing); i++)
+        state->point[i] = (struct point){i / sharing->columns, i % sharing->columns};
     for (size_t s = 0; s < sharing->set_count; s++) {
         size_t first = sharing->start[s], count = sharing->start[s + 1] - first;
         for (size_t i = 0; i < count; i++) {
@@ -293,8 +336,7 @@ static void start(struct state *state, const uint32_t *order)
         }
         for (size_t i = 0; count > 1 && i < count; i++) {
             struct arc arc = {state->tour[first + i], state->tour[first + (i + 1) % count]};
-            state->excess =
-                (uint64_t)((int64_t)state->excess + load_arc(state, arc, sharing->weight[s], false));
+            state->excess += load_arc(state, arc, sharing->weight[s]);
             state->hops += sharing->weight[s] * sharing_distance(sharing, arc.from, arc.to);
             arcs++;
             weights += sharing->weight[s];
@@ -329,9 +371,11 @@ enum pim_status anneal_run(const struct anneal *anneal, uint32_t *order, bool *r
     state.best = calloc(members, sizeof *state.best);
     state.scratch = calloc(members, sizeof *state.scratch);
     state.place = calloc(nodes, sizeof *state.place);
+    state.point = calloc(nodes, sizeof *state.point);
     state.movable = calloc(members, sizeof *state.movable);
     state.load = calloc(nodes * LINK_DIRECTIONS, sizeof *state.load);
-    bool allocated = state.tour && state.best && state.scratch && state.place && state.movable && state.load;
+    bool allocated = state.tour && state.best && state.scratch && state.place && state.point &&
+                     state.movable && state.load;
     if (allocated) {
         start(&state, order);
         if (state.movable_count > 0)
@@ -343,6 +387,7 @@ enum pim_status anneal_run(const struct anneal *anneal, uint32_t *order, bool *r
     free(state.best);
     free(state.scratch);
     free(state.place);
+    free(state.point);
     free(state.movable);
     free(state.load);
     if (!allocated)
