@@ -1,5 +1,6 @@
 #include "tools/command/guard.h"
 
+#include "sim/output/file.h"
 #include "traces/file/format.h"
 
 #include <stdio.h>
@@ -25,24 +26,6 @@ static bool regular(const char *path, struct stat *found)
 static bool same(const struct stat *a, const struct stat *b)
 {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-/* Whether two names of files that are not there yet are one: the same folder, the same name in it. */
-static bool same_name(const char *a, const char *b)
-{
-    const char *const paths[2] = {a, b};
-    const char *names[2];
-    struct stat folders[2];
-    for (unsigned i = 0; i < 2; i++) {
-        char folder[HEAD_BYTES];
-        const char *slash = strrchr(paths[i], '/');
-        names[i] = slash ? slash + 1 : paths[i];
-        int length = slash ? snprintf(folder, sizeof folder, "%.*s", (int)(names[i] - paths[i]), paths[i])
-                           : snprintf(folder, sizeof folder, ".");
-        if (length >= (int)sizeof folder || stat(folder, &folders[i]) != 0)
-            return strcmp(a, b) == 0;
-    }
-    return strcmp(names[0], names[1]) == 0 && same(&folders[0], &folders[1]);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -106,7 +89,7 @@ static bool is_written_text(const unsigned char *head, size_t size)
 static enum option_writes kind_of(const char *path, const unsigned char *head, size_t size)
 {
     static const unsigned char database[16] = "SQLite format 3";
-    if (size >= 8 && memcmp(head, PIM_FORMAT_MAGIC, 8) == 0)
+    if (pim_format_begins(head, size))
         return WRITES_TRACE;
     if (size >= sizeof database && memcmp(head, database, sizeof database) == 0)
         return WRITES_RESULTS;
@@ -134,10 +117,10 @@ static const char *name_of(enum option_writes kind)
 static enum pim_status check_kind(const struct guarded *output, struct pim_error *error)
 {
     unsigned char head[HEAD_BYTES];
-    FILE *file = output->writes == WRITES_RESULTS ? NULL : fopen(output->path, "rb"); /* the store checks */
-    size_t size = file ? fread(head, 1, sizeof head, file) : 0;
-    if (file)
-        (void)fclose(file);
+    size_t size = 0;
+    struct pim_error unread;              /* what cannot be read is for the writer to say */
+    if (output->writes != WRITES_RESULTS) /* the store checks */
+        (void)pim_file_head(output->path, sizeof head, head, &size, &unread);
     if (size == 0)
         return PIM_OK;
     enum option_writes kind = kind_of(output->path, head, size);
@@ -329,8 +312,7 @@ static enum pim_status check_pairs(const struct guarded *outputs, size_t count, 
     for (size_t i = 0; i < count; i++)
         for (size_t k = i + 1; k < count; k++) {
             const struct guarded *a = &outputs[i], *b = &outputs[k];
-            bool equal = a->exists && b->exists ? same(&a->found, &b->found) : same_name(a->path, b->path);
-            if (!equal || strcmp(a->path, "/dev/null") == 0)
+            if (!pim_file_is_same(a->path, b->path))
                 continue;
             if (strcmp(a->path, "-") == 0)
                 return pim_fail(error, PIM_USAGE,

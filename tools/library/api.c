@@ -4,6 +4,7 @@
 #include "models/system/message.h"
 #include "models/system/schema.h"
 #include "models/system/used.h"
+#include "sim/output/file.h"
 #include "tools/library/map.h"
 #include "traces/file/format.h"
 
@@ -83,27 +84,17 @@ struct named {
     bool written;
 };
 
-static bool same_file(const char *one, const char *other)
+/* Nothing is there, no file, an empty one or a trace. */
+static bool is_replaceable(const char *path)
 {
-    struct stat a, b;
-    if (stat(one, &a) != 0 || stat(other, &b) != 0)
-        return strcmp(one, other) == 0;
-    return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-/* What is there is a trace, or empty, or no file. */
-static bool replaceable(const char *path)
-{
-    unsigned char head[8];
+    unsigned char head[PIM_FORMAT_MAGIC_BYTES];
+    size_t size;
+    struct pim_error unread;
     struct stat found;
-    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0)
+    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode))
         return true;
-    FILE *file = fopen(path, "rb");
-    const bool trace = file && fread(head, 1, sizeof head, file) == sizeof head &&
-                       memcmp(head, PIM_FORMAT_MAGIC, sizeof head) == 0;
-    if (file)
-        (void)fclose(file);
-    return trace;
+    return pim_file_head(path, sizeof head, head, &size, &unread) == PIM_OK &&
+           (size == 0 || pim_format_begins(head, size));
 }
 
 /* No file is written over what the call reads or writes otherwise, and the trace over nothing but a trace,
@@ -124,10 +115,10 @@ static enum pim_status protect(const struct pimsim_map_options *options, const s
     }
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; files[i].written && files[i].path && j < count; j++)
-            if (i != j && files[j].path && same_file(files[i].path, files[j].path))
+            if (i != j && files[j].path && pim_file_is_same(files[i].path, files[j].path))
                 return pim_fail(error, PIM_USAGE, "%s %.200s would be written over that of %s: another name",
                                 files[i].name, files[i].path, files[j].name);
-    if (!options->trace_path || replaceable(options->trace_path))
+    if (!options->trace_path || is_replaceable(options->trace_path))
         return PIM_OK;
     return pim_fail(error, PIM_USAGE,
                     "trace_path %.200s is there and is no trace: it stays as it is; another name",

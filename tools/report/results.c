@@ -5,10 +5,10 @@
 #include "models/system/report/steps.h"
 #include "models/system/schema.h"
 #include "sim/configuration/configuration.h"
+#include "sim/output/file.h"
 #include "sim/output/json.h"
 #include "traces/file/format.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -301,20 +301,13 @@ enum start { START_OTHER, START_SQLITE, START_TRACE };
 static enum pim_status look_at_start(const char *path, enum start *start, struct pim_error *error)
 {
     static const char sqlite[] = "SQLite format 3";
-    char bytes[sizeof sqlite];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
-    size_t length = fread(bytes, 1, sizeof bytes, file);
-    int reason = ferror(file) ? errno : 0;
-    (void)fclose(file);
-    if (reason)
-        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(reason));
-    const bool whole = length == sizeof bytes;
-    *start = whole && memcmp(bytes, sqlite, sizeof sqlite) == 0                           ? START_SQLITE
-             : whole && memcmp(bytes, PIM_FORMAT_MAGIC, sizeof PIM_FORMAT_MAGIC - 1) == 0 ? START_TRACE
-                                                                                          : START_OTHER;
-    return PIM_OK;
+    char head[sizeof sqlite];
+    size_t size;
+    enum pim_status status = pim_file_head(path, sizeof head, head, &size, error);
+    *start = size == sizeof head && memcmp(head, sqlite, sizeof sqlite) == 0 ? START_SQLITE
+             : pim_format_begins(head, size)                                 ? START_TRACE
+                                                                             : START_OTHER;
+    return status;
 }
 
 enum pim_status pim_page_add_file(json_t *report, const char *path, struct pim_error *error)

@@ -1,5 +1,5 @@
 /*
- * The bytes of a trace file, for writer and reader only. docs/trace-format.md has the tables that these
+ * The bytes of a trace file, for writer and reader, and for who asks what a file is. docs/trace-format.md has the tables that these
  * numbers come from.
  *
  *     header | section table | sections, one after the other without gaps
@@ -12,8 +12,10 @@
 #include "traces/instruction.h"
 #include "traces/trace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__BYTE_ORDER__) && defined(__ORDER_LITTLE_ENDIAN__)
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -23,6 +25,13 @@
 
 /* The first bytes: not text, and spoilt by a transfer that changes line ends or drops the eighth bit. */
 #define PIM_FORMAT_MAGIC "\x89PIM\r\n\x1a\n"
+enum { PIM_FORMAT_MAGIC_BYTES = sizeof PIM_FORMAT_MAGIC - 1 };
+
+/* Whether these are the first bytes of a trace. */
+static inline bool pim_format_begins(const void *bytes, size_t size)
+{
+    return size >= PIM_FORMAT_MAGIC_BYTES && memcmp(bytes, PIM_FORMAT_MAGIC, PIM_FORMAT_MAGIC_BYTES) == 0;
+}
 
 enum { PIM_FORMAT_VERSION = 1 };
 

@@ -98,7 +98,7 @@ void pim_scratch_give(const struct pim_trace *trace, struct pim_scratch *scratch
 /* Magic and version first: they say whether the rest is laid out as we know it. */
 static enum pim_status check_header(struct opening *opening, const uint8_t *header, struct pim_error *error)
 {
-    if (memcmp(header + PIM_HEADER_MAGIC, PIM_FORMAT_MAGIC, 8) != 0)
+    if (!pim_format_begins(header + PIM_HEADER_MAGIC, PIM_FORMAT_MAGIC_BYTES))
         return pim_fail(error, PIM_BAD_INPUT,
                         "at byte 0: not a pimsim trace (the first 8 bytes are not its mark)");
     uint32_t version = pim_get_u32(header + PIM_HEADER_VERSION);

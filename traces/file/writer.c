@@ -483,7 +483,7 @@ static void write_front(const struct section *sections, uint32_t count, FILE *fi
         offset += sections[i].bytes;
         pim_content_add(&content, sections[i].type, sections[i].data, sections[i].bytes);
     }
-    memcpy(header + PIM_HEADER_MAGIC, PIM_FORMAT_MAGIC, 8);
+    memcpy(header + PIM_HEADER_MAGIC, PIM_FORMAT_MAGIC, PIM_FORMAT_MAGIC_BYTES);
     pim_put_u32(header + PIM_HEADER_VERSION, PIM_FORMAT_VERSION);
     pim_put_u32(header + PIM_HEADER_BYTES, PIM_HEADER_SIZE);
     pim_put_u32(header + PIM_HEADER_INSTRUCTION, sizeof(struct pim_instruction));

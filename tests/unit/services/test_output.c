@@ -1,3 +1,4 @@
+#include "sim/output/file.h"
 #include "sim/output/output.h"
 #include "tests/unit/services/services.h"
 
@@ -40,6 +41,31 @@ static void expect_content(const char *path, const char *expected)
     ck_assert_str_eq(text, expected);
     free(text);
 }
+
+/* By another way to the same folder, whether it is there or not; links; never what only has the same name. */
+START_TEST(names_of_one_file)
+{
+    char path[512], way[512], other[512], folder[512];
+    (void)scratch_path(&scratch, "file", path);
+    (void)scratch_path(&scratch, "./file", way);
+    (void)scratch_path(&scratch, "other", other);
+    (void)scratch_path(&scratch, "folder", folder);
+    ck_assert(pim_file_is_same(path, way));
+    ck_assert(!pim_file_is_same(path, other));
+    committed(opened(path));
+    ck_assert(pim_file_is_same(path, way));
+    ck_assert(!pim_file_is_same(path, other));
+    ck_assert_int_eq(symlink("file", other), 0);
+    ck_assert(pim_file_is_same(path, other));
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    (void)scratch_path(&scratch, "folder/file", other);
+    ck_assert(!pim_file_is_same(path, other));
+    ck_assert(!pim_file_is_same("/nowhere/file", path));
+    ck_assert(pim_file_is_same("/nowhere/file", "/nowhere/file"));
+    ck_assert(!pim_file_is_same("/dev/null", "/dev/null"));
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
 
 START_TEST(appears_at_commit)
 {
@@ -311,6 +337,7 @@ Suite *output_suite(void)
     Suite *suite = suite_create("output");
     TCase *output = tcase_create("output");
     tcase_add_checked_fixture(output, set_up, tear_down);
+    tcase_add_test(output, names_of_one_file);
     tcase_add_test(output, appears_at_commit);
     tcase_add_test(output, abandon_leaves_the_old);
     tcase_add_test(output, death_leaves_the_old);

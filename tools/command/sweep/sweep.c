@@ -9,6 +9,7 @@
  * Several machines are in sweep_slurm.c.
  */
 #include "tools/command/sweep/sweep.h"
+#include "sim/output/file.h"
 #include "sim/output/output.h"
 #include "tools/command/command.h"
 #include "tools/sweep/best.h"
@@ -20,7 +21,6 @@
 #include "tools/sweep/specification/task.h"
 #include "traces/file/format.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,18 +91,11 @@ static enum pim_status export_results(const struct sweep_request *request, const
 
 static enum pim_status is_trace(const char *path, bool *trace, struct pim_error *error)
 {
-    char magic[sizeof PIM_FORMAT_MAGIC - 1];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(errno));
-    size_t read = fread(magic, 1, sizeof magic, file);
-    bool failed = ferror(file) != 0;
-    int reason = errno;
-    (void)fclose(file);
-    if (failed)
-        return pim_fail(error, PIM_IO, "%s: %s", path, strerror(reason));
-    *trace = read == sizeof magic && memcmp(magic, PIM_FORMAT_MAGIC, sizeof magic) == 0;
-    return PIM_OK;
+    char head[PIM_FORMAT_MAGIC_BYTES];
+    size_t size;
+    enum pim_status status = pim_file_head(path, sizeof head, head, &size, error);
+    *trace = pim_format_begins(head, size);
+    return status;
 }
 
 /* "noc.flit_bits=16,32,64" */
