@@ -52,7 +52,7 @@ static bool allocate_routers(struct noc_general *general)
     general->routers = pim_noc_allocate(routers, sizeof *general->routers, &failed);
     general->router_of = pim_noc_allocate(ports, sizeof *general->router_of, &failed);
     general->inputs = pim_noc_allocate(ports, sizeof *general->inputs, &failed);
-    general->watched_flits = pim_noc_allocate(ports, sizeof *general->watched_flits, &failed);
+    general->told = pim_noc_allocate(ports, sizeof *general->told, &failed);
     general->outputs = pim_noc_allocate(ports, sizeof *general->outputs, &failed);
     failed |= !general->outputs;
     general->rows = pim_noc_allocate(rows, sizeof *general->rows, &failed);
@@ -265,7 +265,7 @@ void pim_noc_general_destroy(struct noc_general *general)
         general->routers,
         general->router_of,
         general->inputs,
-        general->watched_flits,
+        general->told,
         general->outputs,
         general->rows,
         general->columns,

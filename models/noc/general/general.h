@@ -209,6 +209,12 @@ struct general_scratch {
     unsigned request_count, head_count;
 };
 
+/* The packet that is watched, at an input port. It passes a port once, but perhaps two of a router. */
+struct general_told {
+    uint64_t flits; /* that came in */
+    uint64_t since; /* the cycle after the one in which it went on last; 0: it has not */
+};
+
 struct noc_general {
     uint64_t origin;                                  /* first cycle that has not been done */
     struct general_sets *sets;                        /* sets.h; NULL: the routers of router.c */
@@ -256,9 +262,7 @@ struct noc_general {
     uint64_t *source_sent;  /* packets by source: PIM_NOC_SEQUENCE */
     uint16_t *lists;        /* [router][enum general_list][row]: NULL unless `ordered` */
     struct general_scratch scratch;
-    uint64_t *watched_flits; /* by port: flits of the packet that is watched that came in */
-    uint64_t told_cycle;     /* in which it went on last, and where */
-    uint32_t told_router, told_row;
+    struct general_told *told; /* by port */
 };
 
 /* general.c */

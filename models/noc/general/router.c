@@ -94,7 +94,7 @@ static void buffer_flit(const struct general_site *site, unsigned port, const st
         pim_noc_general_stamp(site, row_index, event);
     if (pim_noc_general_watches(site->noc, event->packet))
         pim_noc_general_tell(site->noc, PIM_NOC_BUFFERED, site->cycle, site->node, port, vc,
-                             general->watched_flits[site->router->first + port]++);
+                             general->told[site->router->first + port].flits++);
     row->count++;
     assert(row->count <= general->buffer_flits);
     site->inputs[port].filled |= UINT32_C(1) << vc;

@@ -13,11 +13,8 @@ void pim_noc_general_tell_row(const struct general_site *site, unsigned row_inde
                               enum pim_noc_stage_kind kind)
 {
     const struct general_row *row = &site->rows[row_index];
-    if (kind == PIM_NOC_CHANNEL_TAKEN || kind == PIM_NOC_SWITCH_WON) {
-        site->general->told_cycle = site->cycle;
-        site->general->told_router = site->node;
-        site->general->told_row = row_index;
-    }
+    if (kind == PIM_NOC_CHANNEL_TAKEN || kind == PIM_NOC_SWITCH_WON)
+        site->general->told[site->router->first + site->general->port_of[row_index]].since = site->cycle + 1;
     bool without = kind == PIM_NOC_ROUTED || kind == PIM_NOC_CHANNEL_WAITED; /* has none yet: the input's */
     uint32_t vc = without ? site->general->vc_of[row_index] : row->vc;
     pim_noc_general_tell(site->noc, kind, site->cycle, site->node, row->output, vc,
@@ -42,8 +39,7 @@ void pim_noc_general_tell_waits(const struct general_site *site)
         uint32_t front = site->rows[row].front;
         if (front == NOC_NO_PACKET || !pim_noc_general_watches(site->noc, front))
             continue;
-        bool went_on = general->told_cycle == site->cycle && general->told_router == site->node &&
-                       general->told_row == row;
+        bool went_on = general->told[site->router->first + general->port_of[row]].since == site->cycle + 1;
         enum pim_noc_stage_kind kind =
             wait_of(&site->inputs[general->port_of[row]], UINT32_C(1) << general->vc_of[row]);
         if (!went_on && kind != PIM_NOC_STAGE_KINDS)

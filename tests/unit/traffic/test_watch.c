@@ -119,11 +119,44 @@ START_TEST(stages)
 }
 END_TEST
 
+/* A packet alone that comes twice through a router, on its way to a random one and back: it waits nowhere. */
+START_TEST(twice)
+{
+    enum { FLITS = 40 };
+    struct pim_noc_configuration noc;
+    struct pim_noc_delivery delivery;
+    struct pim_traffic_result result;
+    struct pim_error error = {.status = PIM_OK};
+    static struct watched watched;
+    struct pim_listed_packet packet = {
+        .source = 1, .destination = 1, .flits = FLITS, .tag = {.task = PIM_NOC_NO_TASK}};
+    const struct pim_packet_list list = {&packet, 1};
+    const struct pim_traffic_watch watch = {.packet = 0, .stage = take, .context = &watched};
+    watched.count = 0;
+    pim_noc_configuration_initialize(&noc);
+    noc.width = 5;
+    noc.height = 1;
+    noc.routing = PIM_NOC_VALIANT;
+    noc.seed = (uint64_t)_i;
+    ck_assert_int_eq(pim_traffic_replay(&noc, &list, true, &watch, &delivery, &result, &error), PIM_OK);
+    pim_traffic_result_terminate(&result);
+    unsigned times;
+    (void)find(&watched, PIM_NOC_SWITCH_WON, 1, 0, &times);
+    ck_assert_uint_eq(times, delivery.hops == 1 ? 1 : 2);
+    for (size_t i = 0; i < watched.count; i++)
+        if (watched.stages[i].kind >= PIM_NOC_CHANNEL_WAITED)
+            ck_abort_msg("flit %" PRIu64 " waits in cycle %" PRIu64, watched.stages[i].flit,
+                         watched.stages[i].cycle);
+    ck_assert_uint_eq(watched.count, (delivery.hops * 2 + 2) * FLITS + delivery.hops * 2);
+}
+END_TEST
+
 void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("traffic_watch");
     TCase *tests = tcase_create("watch");
     tcase_add_loop_test(tests, stages, 0, 4);
+    tcase_add_loop_test(tests, twice, 0, 8);
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }
