@@ -3,10 +3,21 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Characters of the word of letters, digits, _ and of `others` that comes next. */
+static size_t word_length(const struct pim_dram_reader *reader, const char *others)
+{
+    size_t length = 0;
+    for (char c; c = reader->at[length], isalnum((unsigned char)c) || c == '_' || (c && strchr(others, c));)
+        length++;
+    return length;
+}
+
 enum pim_status pim_dram_refuse(const struct pim_dram_reader *reader, const char *right)
 {
+    bool too_long = word_length(reader, "") > PIM_DRAM_WORD_MOST;
     return pim_fail(reader->error, PIM_BAD_INPUT, "%s %u, at '%.20s': %s", reader->what, reader->row,
-                    reader->at[0] ? reader->at : "the end", right);
+                    reader->at[0] ? reader->at : "the end",
+                    too_long ? "a word has at most 32 characters" : right);
 }
 
 enum pim_status pim_dram_refuse_word(const struct pim_dram_reader *reader, const char *right)
@@ -51,10 +62,8 @@ bool pim_dram_take(struct pim_dram_reader *reader, const char *text)
 
 bool pim_dram_take_word(struct pim_dram_reader *reader, const char *others)
 {
-    size_t length = 0;
     skip_blanks(reader);
-    for (char c; c = reader->at[length], isalnum((unsigned char)c) || c == '_' || (c && strchr(others, c));)
-        length++;
+    size_t length = word_length(reader, others);
     if (length == 0 || length > PIM_DRAM_WORD_MOST)
         return false;
     memcpy(reader->word, reader->at, length);
