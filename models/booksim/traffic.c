@@ -59,7 +59,28 @@ static bool read_hotspots(const char *text, struct pim_traffic_class *class)
     return true;
 }
 
-static enum pim_status read_pattern(const struct booksim_values *values, struct pim_traffic_class *class,
+/* Tornado and neighbor move the digits of a node's number to base k: those are the coordinates of the nodes
+ * on grids alone. Transpose exchanges the halves of its bits. */
+static enum pim_status check_digits(const struct booksim_values *values,
+                                    const struct pim_noc_configuration *noc, enum pim_pattern pattern,
+                                    struct pim_error *error)
+{
+    bool grid = noc->topology == PIM_NOC_MESH || noc->topology == PIM_NOC_TORUS ||
+                noc->topology == PIM_NOC_FLATTENED_BUTTERFLY || noc->topology == PIM_NOC_CONCENTRATED_MESH;
+    if ((pattern == PIM_PATTERN_TORNADO || pattern == PIM_PATTERN_NEIGHBOR) && !grid)
+        return booksim_refuse(values, "traffic", error,
+                              "it is honoured with mesh, torus, flatfly and cmesh, not with this topology");
+    uint32_t nodes = pim_noc_nodes(noc), halves = 1;
+    while (halves < nodes)
+        halves *= 4;
+    if (pattern == PIM_PATTERN_TRANSPOSE && halves != nodes)
+        return booksim_refuse(values, "traffic", error,
+                              "it needs an even power of two of nodes (16, 64, ..), not %u", (unsigned)nodes);
+    return PIM_OK;
+}
+
+static enum pim_status read_pattern(const struct booksim_values *values,
+                                    const struct pim_noc_configuration *noc, struct pim_traffic_class *class,
                                     struct pim_error *error)
 {
     static const struct {
@@ -75,7 +96,7 @@ static enum pim_status read_pattern(const struct booksim_values *values, struct 
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         if (strcmp(text, patterns[i].name) == 0) {
             class->pattern = patterns[i].pattern;
-            return PIM_OK;
+            return check_digits(values, noc, class->pattern, error);
         }
     if (read_hotspots(text, class))
         return PIM_OK;
@@ -147,7 +168,7 @@ enum pim_status booksim_read_traffic(const struct booksim_values *values, struct
 {
     uint32_t flits, warm_up, sample, samples, seed;
     booksim->traffic = (struct pim_traffic_class){.network_class = 0};
-    if (read_pattern(values, &booksim->traffic, error) != PIM_OK ||
+    if (read_pattern(values, &booksim->noc, &booksim->traffic, error) != PIM_OK ||
         read_sizes(values, &booksim->traffic, error) != PIM_OK ||
         read_process(values, &booksim->traffic, error) != PIM_OK ||
         booksim_real(values, "injection_rate", 0, 1e6, &booksim->traffic.rate, error) != PIM_OK ||

@@ -174,6 +174,12 @@ static const struct {
     {"topology = cmesh; routing_function = dor; k = 4; x = 4; y = 4; c = 4; xr = 4; yr = 1;", "c = xr yr"},
     {"topology = dragonflynew; routing_function = ugal; k = 2; n = 1;", "honoured is min"},
     {"topology = anynet; routing_function = min;", "network_file is"},
+    {"topology = fattree; routing_function = nca; k = 4; n = 3; traffic = tornado;",
+     "traffic is tornado: it is honoured with mesh, torus, flatfly and cmesh"},
+    {"topology = dragonflynew; routing_function = min; k = 2; n = 1; traffic = neighbor;",
+     "traffic is neighbor: it is honoured with"},
+    {"topology = mesh; routing_function = dor; k = 5; n = 2; traffic = transpose;",
+     "an even power of two of nodes (16, 64, ..), not 25"},
     {"topology = anynet; routing_function = min; network_file = /nonexistent/net;", "cannot open"},
 };
 

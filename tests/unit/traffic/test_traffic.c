@@ -46,6 +46,29 @@ START_TEST(patterns_are_booksims)
 }
 END_TEST
 
+/* In three dimensions each coordinate moves for itself, as the digits of the number do in BookSim. */
+START_TEST(patterns_in_three_dimensions)
+{
+    struct pim_noc_configuration noc = mesh(4, 16), flat = mesh(3, 12), cube = mesh(2, 4);
+    noc.depth = flat.depth = 4;
+    cube.depth = 2;
+    for (uint32_t source = 0; source < 64; source++) {
+        uint32_t x = source % 4, y = source / 4 % 4, z = source / 16;
+        ck_assert_uint_eq(destination(&noc, PIM_PATTERN_TORNADO, source),
+                          (x + 1) % 4 + 4 * ((y + 1) % 4) + 16 * ((z + 1) % 4));
+        ck_assert_uint_eq(destination(&noc, PIM_PATTERN_NEIGHBOR, source),
+                          (x + 1) % 4 + 4 * ((y + 1) % 4) + 16 * ((z + 1) % 4));
+        ck_assert_uint_eq(destination(&noc, PIM_PATTERN_TRANSPOSE, source), source / 8 + source % 8 * 8);
+    }
+    ck_assert_uint_eq(destination(&flat, PIM_PATTERN_TORNADO, 2 + 3 * 2 + 9 * 3), 0 + 3 * 0 + 9 * 0);
+    struct pim_traffic_class transpose = {.pattern = PIM_PATTERN_TRANSPOSE};
+    struct pim_error error = {0};
+    ck_assert_int_eq(pim_pattern_check(&noc, &transpose, &error), PIM_OK);
+    ck_assert_int_eq(pim_pattern_check(&cube, &transpose, &error), PIM_BAD_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "an even power of two of nodes (16, 64, ..), not 8"));
+}
+END_TEST
+
 START_TEST(patterns_refuse_networks_they_are_not_defined_on)
 {
     struct pim_error error = {0};
@@ -415,6 +438,7 @@ void pimsim_suites(SRunner *runner)
 {
     TCase *patterns = tcase_create("patterns");
     tcase_add_test(patterns, patterns_are_booksims);
+    tcase_add_test(patterns, patterns_in_three_dimensions);
     tcase_add_test(patterns, patterns_refuse_networks_they_are_not_defined_on);
     srunner_add_suite(runner, suite("traffic_patterns", patterns));
     TCase *lists = tcase_create("lists");

@@ -173,8 +173,11 @@ static void write_text(FILE *file, const struct pim_noc_configuration *noc,
                        const struct pim_traffic_result *result, const struct noc_report_inputs *inputs)
 {
     struct noc_point point = noc_point_of(noc, 0, result);
-    fprintf(file, "%s %" PRIu32 " x %" PRIu32 ", %" PRIu32 " virtual channels of %" PRIu32 " flits\n",
-            pim_noc_topology_name(noc->topology), noc->width, noc->height, noc->virtual_channels,
+    fprintf(file, "%s %" PRIu32 " x %" PRIu32, pim_noc_topology_name(noc->topology), noc->width,
+            noc->height / noc->depth);
+    if (noc->depth > 1)
+        fprintf(file, " x %" PRIu32, noc->depth);
+    fprintf(file, ", %" PRIu32 " virtual channels of %" PRIu32 " flits\n", noc->virtual_channels,
             noc->buffer_flits);
     if (result->saturated)
         fprintf(file,
