@@ -78,6 +78,8 @@ static struct line phase_line(const struct pim_system *system, uint32_t index, u
     struct line line = {.name = phase->name, .phases = 1, .estimate = (double)phase->estimate_cycles};
     for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
         line.parts[part] = (double)phase->estimate_parts[part];
+    if (!pim_system_banks(system)) /* what the port waited for is known of private banks alone */
+        line.rows = line.refresh = line.turnaround = (double)NAN;
     if (result->units == 0) {
         set_equations(&line, phase);
         return line;
@@ -90,9 +92,9 @@ static struct line phase_line(const struct pim_system *system, uint32_t index, u
     set_equations(&line, phase);
     line.overlap = (double)result->last_time / period - line.simulated;
     line.contention = (double)result->noc_contention / unit;
-    line.rows = (double)result->dram_row / unit;
-    line.refresh = (double)result->dram_refresh / unit;
-    line.turnaround = (double)result->dram_turnaround / unit;
+    line.rows += (double)result->dram_row / unit;
+    line.refresh += (double)result->dram_refresh / unit;
+    line.turnaround += (double)result->dram_turnaround / unit;
     line.buffer = (double)result->wait[PIM_WAIT_BUFFER] / unit;
     line.peer = (double)result->wait[PIM_WAIT_PEER] / unit;
     return line;
@@ -180,6 +182,15 @@ static void print_cycles(FILE *file, bool known, double cycles)
         fprintf(file, " %12s", "-");
 }
 
+/* A dash for NaN. */
+static void print_lost(FILE *file, double cycles)
+{
+    if (isnan(cycles))
+        fprintf(file, " %10s", "-");
+    else
+        fprintf(file, " %10.0f", cycles);
+}
+
 static void print_percent(FILE *file, double percent)
 {
     if (isnan(percent))
@@ -199,10 +210,14 @@ static void print_line(FILE *file, const struct line *line, bool equations)
         print_cycles(file, said, line->equations);
         print_percent(file, said ? percent_above(line->equations, line->simulated) : (double)NAN);
     }
-    fprintf(file, " | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f | %10.0f %10.0f %10.0f %10.0f %10.0f\n",
-            line->share[PIM_SHARE_MATRIX], line->share[PIM_SHARE_VECTOR], line->share[PIM_SHARE_MEMORY],
-            line->share[PIM_SHARE_NETWORK], line->share[PIM_SHARE_WAITING], 0 - line->overlap,
-            line->contention, line->rows + line->turnaround, line->refresh, line->buffer, line->peer);
+    fprintf(file, " | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f |", line->share[PIM_SHARE_MATRIX],
+            line->share[PIM_SHARE_VECTOR], line->share[PIM_SHARE_MEMORY], line->share[PIM_SHARE_NETWORK],
+            line->share[PIM_SHARE_WAITING], 0 - line->overlap);
+    const double lost[] = {line->contention, line->rows + line->turnaround, line->refresh, line->buffer,
+                           line->peer};
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
+        print_lost(file, lost[i]);
+    fprintf(file, "\n");
 }
 
 static int by_difference(const void *a, const void *b)
@@ -387,7 +402,9 @@ static void write_csv_line(FILE *file, const struct line *line)
     for (unsigned share = 0; share < PIM_SHARES; share++)
         fprintf(file, ",%.17g", line->share[share]);
     fprintf(file, ",%.17g", 0 - line->overlap);
-#define X(member, text) fprintf(file, ",%.17g", line->member);
+#define X(member, text)                                                                                      \
+    fprintf(file, ",");                                                                                      \
+    write_csv_figure(file, line->member);
     LOSSES(X)
 #undef X
     if (line->equation_phases > 0)

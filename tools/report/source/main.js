@@ -105,7 +105,7 @@ function validateArticle(entry) {
         })()}));
     const phases = items(result.phases), steps = items(result.steps).sort((a, b) => b.cycles - a.cycles);
     const whole = result.total.simulated_cycles;
-    const lost = Object.entries(result.total.lost ?? {});
+    const lost = Object.entries(result.total.lost ?? {}).filter(([, value]) => typeof value === "number");
     if (result.estimate_differs)
         return {lead: `${cycles(whole)} simulated on another hardware than the estimates are of.`, body: [
             element("p", {class: "warning"}, `The mapper\u2019s estimates are of the hardware of the trace and are not held against this run (${result.estimate_differs}). ` +
