@@ -41,6 +41,10 @@ pimsim_command_test(compare_no_result "compare configs/networks/vgg8.cfg configs
 pimsim_command_test(schema_json "config schema --format json" 0 "^{\n  \"schemas\": \\[\n.*\"path\": \"noc\\.flit_bits\"" "")
 
 # Options that would do nothing, and outputs that would mix.
+pimsim_command_test(noc_no_traffic "noc" 2 "^$"
+  "^pimsim noc: one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed\n")
+pimsim_command_test(noc_two_kinds_of_traffic "noc --traffic uniform --rate 0.1 --packets no.csv" 2 "^$"
+  "^pimsim noc: only one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE at a time\n")
 pimsim_command_test(noc_list_seed "noc --packets no.csv --seed 3" 2 "^$"
   "^pimsim noc: --seed goes with synthetic traffic, not with --packets\n")
 pimsim_command_test(noc_list_sweep "noc --sweep-rate 0.1:0.2:0.1 --packets no.csv" 2 "^$"

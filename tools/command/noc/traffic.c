@@ -95,7 +95,8 @@ static enum pim_status check_request(const struct noc_request *request, struct p
                         "--fixed-draws goes with --booksim: other networks have noc.routing_draws");
     if (modes != 1 && !request->booksim)
         return pim_fail(error, PIM_USAGE,
-                        "one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed");
+                        "%s --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE %s",
+                        modes == 0 ? "one of" : "only one of", modes == 0 ? "is needed" : "at a time");
     if (request->pattern != PIM_PATTERNS && !rate && !request->sweep && request->requests.rules.batch == 0)
         return pim_fail(error, PIM_USAGE, "--traffic needs --rate R or --sweep-rate FROM:TO:STEP");
     if (request->packets && synthetic_option(request))
