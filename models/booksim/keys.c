@@ -111,7 +111,7 @@ const struct booksim_key booksim_keys[] = {
     {"measure_stats", BOOKSIM_IGNORED, NULL},
     {"pair_stats", BOOKSIM_IGNORED, NULL},
     {"sim_count", BOOKSIM_ONLY, "1"},
-    {"include_queuing", BOOKSIM_IGNORED, NULL},
+    {"include_queuing", BOOKSIM_ONLY, "1"},
     {"print_activity", BOOKSIM_IGNORED, NULL},
     {"print_csv_results", BOOKSIM_IGNORED, NULL},
     {"deadlock_warn_timeout", BOOKSIM_IGNORED, NULL},

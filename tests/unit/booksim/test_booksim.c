@@ -174,6 +174,8 @@ static const struct {
     {"topology = cmesh; routing_function = dor; k = 4; x = 4; y = 4; c = 4; xr = 4; yr = 1;", "c = xr yr"},
     {"topology = dragonflynew; routing_function = ugal; k = 2; n = 1;", "honoured is min"},
     {"topology = anynet; routing_function = min;", "network_file is"},
+    {"topology = mesh; routing_function = dor; include_queuing = 0;",
+     "include_queuing is 0, which is not honoured here: only 1 is"},
     {"topology = fattree; routing_function = nca; k = 4; n = 3; traffic = tornado;",
      "traffic is tornado: it is honoured with mesh, torus, flatfly and cmesh"},
     {"topology = dragonflynew; routing_function = min; k = 2; n = 1; traffic = neighbor;",
