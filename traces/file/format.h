@@ -1,6 +1,6 @@
 /*
- * The bytes of a trace file, for writer and reader, and for who asks what a file is. docs/trace-format.md has the tables that these
- * numbers come from.
+ * The bytes of a trace file, for writer and reader, and for who asks what a file is. docs/trace-format.md
+ * has the tables that these numbers come from.
  *
  *     header | section table | sections, one after the other without gaps
  *
