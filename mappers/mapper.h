@@ -187,7 +187,7 @@ struct pim_mapper {
     enum pim_status (*prove)(void *plan, const char *trace, bool *again, struct pim_error *error);
     enum pim_status (*check)(void *plan, const char *trace, struct pim_error *error);
 
-    /* The plan for people, and as JSON; after it was emitted, or estimated where it is not. */
+    /* The plan for people, and as JSON; after it was estimated. */
     enum pim_status (*print)(void *plan, FILE *file, struct pim_error *error);
     enum pim_status (*write_json)(void *plan, FILE *file, struct pim_error *error);
 };

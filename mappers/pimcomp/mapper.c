@@ -4,7 +4,6 @@
 #include "mappers/machine/nodes.h"
 #include "mappers/pimcomp/compilation.h"
 #include "mappers/pimcomp/cost/timing.h"
-#include "mappers/pimcomp/layout/baseline.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/layout/plan_file.h"
 #include "mappers/pimcomp/partition/partition.h"
@@ -238,6 +237,7 @@ static enum pim_status profile(struct made *made, struct pim_workers *workers, s
     struct pim_core_profile *profile = &plan->profile;
     const struct pim_core_searches *searches = &made->searches;
     plan->ranking.most = (uint32_t)choices->rank;
+    plan->ranking.arena = &made->arena;
     const struct pim_core_profile_options options = {.timed = choices->rank ? pim_core_ranking_see : NULL,
                                                      .observer = &plan->ranking,
                                                      .simulate = made->inputs->simulate,
@@ -295,8 +295,7 @@ static enum pim_status cut(struct made *made, struct pim_error *error)
             PIM_OK ||
         force(made, plan->network.count, &made->problem.forced, error) != PIM_OK)
         return error->status;
-    return (choices->cut ? pim_core_segments_greedy : pim_core_segments_cut)(&made->problem, &made->arena,
-                                                                             &plan->segments, error);
+    return pim_core_segments_cut(&made->problem, choices->cut != 0, &made->arena, &plan->segments, error);
 }
 
 static enum pim_status search_segments(struct made *made, struct pim_workers *workers,
@@ -452,7 +451,6 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
 static void terminate(void *plan)
 {
     struct made *made = plan;
-    pim_core_ranking_terminate(&made->plan.ranking, &made->plan.mapping);
     pim_arena_terminate(&made->arena);
 }
 
@@ -642,8 +640,7 @@ static enum pim_status check(void *made_plan, const char *path, struct pim_error
 static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
-    struct pim_mapper_estimate ignored;
-    PIM_TRY(estimate(plan, &ignored, error));
+    (void)error;
     pim_core_plan_print(&made->plan, file);
     return PIM_OK;
 }
@@ -651,8 +648,6 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
 static enum pim_status write_json(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
-    struct pim_mapper_estimate ignored;
-    PIM_TRY(estimate(plan, &ignored, error));
     return pim_core_plan_write_json(&made->plan, file, error);
 }
 

@@ -4,45 +4,9 @@
 #include "sim/try.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- layouts --- */
-
-static void free_layout(struct pim_core_layout *layout, uint32_t layers)
-{
-    for (uint32_t i = 0; layout->layer && i < layers; i++)
-        free(layout->layer[i].core);
-    free(layout->layer);
-    layout->layer = NULL;
-}
-
-static size_t groups_of(const struct pim_core_mapping *mapping, const struct pim_core_layout *layout,
-                        uint32_t layer)
-{
-    return (size_t)layout->layer[layer].replicas * mapping->partition->layer[layer].groups;
-}
-
-static bool copy_layout(const struct pim_core_mapping *mapping, const struct pim_core_layout *from,
-                        struct pim_core_layout *to)
-{
-    const uint32_t layers = mapping->network->count;
-    to->layer = calloc(layers, sizeof *to->layer);
-    bool copied = to->layer != NULL;
-    for (uint32_t i = 0; i < layers && copied; i++) {
-        const size_t groups = groups_of(mapping, from, i);
-        to->layer[i].replicas = from->layer[i].replicas;
-        if (groups == 0)
-            continue;
-        to->layer[i].core = malloc(groups * sizeof(uint32_t));
-        copied = to->layer[i].core != NULL;
-        if (copied)
-            memcpy(to->layer[i].core, from->layer[i].core, groups * sizeof(uint32_t));
-    }
-    if (!copied)
-        free_layout(to, layers);
-    return copied;
-}
 
 static bool same_program(const struct pim_core_mapping *mapping, const struct pim_core_candidate *one,
                          const struct pim_core_candidate *two)
@@ -67,21 +31,12 @@ enum pim_status pim_core_ranking_see(void *context, const struct pim_core_mappin
         if (same_program(mapping, &ranking->best[i - 1], candidate))
             return PIM_OK;
     struct pim_core_candidate kept = *candidate;
-    if (!copy_layout(mapping, &candidate->layout, &kept.layout))
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the layouts of a ranking");
-    if (ranking->count == ranking->most)
-        free_layout(&ranking->best[--ranking->count].layout, mapping->network->count);
+    PIM_TRY(pim_core_layout_copy(mapping, &candidate->layout, ranking->arena, &kept.layout, error));
+    ranking->count -= ranking->count == ranking->most;
     memmove(&ranking->best[at + 1], &ranking->best[at], (ranking->count - at) * sizeof *ranking->best);
     ranking->best[at] = kept;
     ranking->count++;
     return PIM_OK;
-}
-
-void pim_core_ranking_terminate(struct pim_core_ranking *ranking, const struct pim_core_mapping *mapping)
-{
-    for (uint32_t i = 0; i < ranking->count; i++)
-        free_layout(&ranking->best[i].layout, mapping->network->count);
-    ranking->count = 0;
 }
 
 /* --- ranks --- */

@@ -11,10 +11,10 @@
 enum { PIM_CORE_RANKED_MOST = 200 };
 
 struct pim_core_ranking {
-    uint32_t most, count; /* at most PIM_CORE_RANKED_MOST */
-    uint64_t seen;        /* layouts that were timed, and can be scheduled */
-    /* The best so far, the least estimate first, of equals the first that was timed; no layout twice. Their
-     * cores are owned. */
+    uint32_t most, count;    /* at most PIM_CORE_RANKED_MOST */
+    uint64_t seen;           /* layouts that were timed, and can be scheduled */
+    struct pim_arena *arena; /* of their layouts */
+    /* The best so far, the least estimate first, of equals the first that was timed; no layout twice. */
     struct pim_core_candidate best[PIM_CORE_RANKED_MOST];
     double correlation;               /* NAN: all estimates or all cycles are equal */
     uint64_t fastest, slowest, first; /* cycles: of these, and of the one with the least estimate */
@@ -29,8 +29,6 @@ enum pim_status pim_core_ranking_see(void *ranking, const struct pim_core_mappin
 enum pim_status pim_core_ranking_make(struct pim_core_ranking *ranking,
                                       const struct pim_core_profile_options *options,
                                       struct pim_error *error);
-
-void pim_core_ranking_terminate(struct pim_core_ranking *ranking, const struct pim_core_mapping *mapping);
 
 /* Spearman's rank correlation; equal values share the mean of their ranks. NAN: all of a side are equal. */
 double pim_core_rank_correlation(const uint64_t *one, const uint64_t *two, uint32_t count);

@@ -71,25 +71,6 @@ static enum pim_status make(struct refinement *r, struct pim_arena *arena, struc
     return status;
 }
 
-/* A copy of a layout in an arena. */
-static enum pim_status copy_layout(const struct refinement *r, const struct pim_core_layout *from,
-                                   struct pim_arena *arena, struct pim_core_layout *to,
-                                   struct pim_error *error)
-{
-    *to = (struct pim_core_layout){
-        PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, r->space.network->count)};
-    PIM_NEED_MEMORY(to->layer, error, "no memory for a layout to refine");
-    for (uint32_t m = 0; m < r->space.matrices; m++) {
-        const uint32_t layer = r->space.matrix[m], replicas = from->layer[layer].replicas;
-        const size_t count = (size_t)replicas * r->space.partition->layer[layer].groups;
-        struct pim_core_layout_layer *copy = &to->layer[layer];
-        *copy = (struct pim_core_layout_layer){replicas, PIM_ARENA_ARRAY(arena, uint32_t, count)};
-        PIM_NEED_MEMORY(copy->core, error, "no memory for a layout to refine");
-        memcpy(copy->core, from->layer[layer].core, count * sizeof *copy->core);
-    }
-    return PIM_OK;
-}
-
 /* Which candidates a chain may begin at: any, or with maps on chip or without. */
 enum kind { ANY, KEEPING, NOT_KEEPING };
 
@@ -240,7 +221,8 @@ static enum pim_status succeed(struct refinement *r, struct chain *chain, uint32
     chain->no_keeping = candidate->no_keeping;
     pim_chromosome_copy(&r->space, &chain->best, &chain->child[best - first]);
     pim_arena_reset(&chain->arena);
-    return copy_layout(r, &candidate->layout, &chain->arena, &chain->layout, error);
+    return pim_core_layout_copy(r->profiling->mapping, &candidate->layout, &chain->arena, &chain->layout,
+                                error);
 }
 
 /* One round of all chains that go on. */
@@ -301,7 +283,8 @@ static enum pim_status add_best(const struct refinement *r, struct pim_arena *ar
                                                  .estimate = chain->cycles};
         for (uint32_t i = 0; i + 1 < profile->count; i++)
             candidate->number += strcmp(profile->candidate[i].name, candidate->name) == 0;
-        PIM_TRY(copy_layout(r, &chain->layout, arena, &candidate->layout, error));
+        PIM_TRY(
+            pim_core_layout_copy(r->profiling->mapping, &chain->layout, arena, &candidate->layout, error));
     }
     return PIM_OK;
 }

@@ -3,8 +3,8 @@
 
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/layout/plan_file.h"
-#include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/partition/partition.h"
+#include "mappers/verify/value.h"
 #include "sim/output/json.h"
 #include "sim/try.h"
 

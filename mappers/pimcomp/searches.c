@@ -1,8 +1,7 @@
 /* See searches.h. */
 #include "mappers/pimcomp/searches.h"
 
-#include "mappers/pimcomp/layout/baseline.h"
-#include "mappers/pimcomp/layout/even.h"
+#include "mappers/pimcomp/layout/layout.h"
 
 #include "sim/random.h"
 #include "sim/try.h"

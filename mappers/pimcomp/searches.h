@@ -21,7 +21,7 @@ enum {
 struct pim_core_searches {
     uint32_t rules; /* layouts that need no search, as far as they fit */
     const char *rule_name[PIM_CORE_RULES];
-    uint32_t evens;  /* of equal steps, behind the rules (layout/even.h) */
+    uint32_t evens;  /* of equal steps, behind the rules (layout/layout.h) */
     uint32_t starts; /* the rules, those of equal steps, and behind them those that were given */
     struct pim_core_layout start[PIM_CORE_RULES + PIM_CORE_EVENS + PIM_CORE_GIVEN_MOST];
     uint32_t brief; /* of the searches the first `brief` are those of "fast" with the same seed (or all), */

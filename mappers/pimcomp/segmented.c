@@ -83,8 +83,7 @@ static enum pim_status search_one(const struct search *search, struct pim_core_s
         return take_better(problem, &searched, segment, error);
     pim_core_profile_add(&profiling, profile, segment->taken, false, &segment->layout);
     struct pim_core_segment better = *segment;
-    if (take_better(problem, &searched, &better, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(take_better(problem, &searched, &better, error));
     const uint32_t preferred = better.cycles < segment->cycles ? profile->count : 0;
     pim_core_profile_add(&profiling, profile, "genetic", true, &searched);
     for (uint32_t i = 0; i < result->runners_up; i++)

@@ -10,6 +10,7 @@
 #include "mappers/network/source.h"
 #include "models/system/read.h"
 #include "models/system/system.h"
+#include "sim/try.h"
 #include "traces/file/reader.h"
 
 #include <inttypes.h>
@@ -202,13 +203,22 @@ void pim_map_destroy(struct pim_map *map)
     free(map);
 }
 
+/* A plan that was written need not have been estimated. */
+static enum pim_status be_estimated(struct pim_map *map, struct pim_error *error)
+{
+    struct pim_mapper_estimate ignored;
+    return pim_map_estimate(map, &ignored, error);
+}
+
 enum pim_status pim_map_print(struct pim_map *map, FILE *file, struct pim_error *error)
 {
+    PIM_TRY(be_estimated(map, error));
     return map->mapping.mapper->print(map->mapping.plan, file, error);
 }
 
 enum pim_status pim_map_write_json(struct pim_map *map, FILE *file, struct pim_error *error)
 {
+    PIM_TRY(be_estimated(map, error));
     return map->mapping.mapper->write_json(map->mapping.plan, file, error);
 }
 

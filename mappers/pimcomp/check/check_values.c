@@ -1,7 +1,7 @@
 /* The functional check: check_values.h. */
 #include "mappers/pimcomp/check/check_values.h"
-#include "mappers/pimcomp/check/lowered.h"
 #include "mappers/verify/evaluate.h"
+#include "mappers/verify/numbers.h"
 #include "mappers/verify/value.h"
 #include "sim/try.h"
 
@@ -9,6 +9,80 @@
 #include <stdlib.h>
 
 enum { ELEMENT_BYTES = 2 };
+
+/* --- lowered layers beside those of the graph: where the numbers of the direct evaluation lie --- */
+
+/* Sets folded[i] for each layer i of the graph that went into weights and biases of a matrix. */
+static void find_folded(const struct pim_core_network *network, bool *folded)
+{
+    for (uint32_t i = 0; i < network->count; i++)
+        for (uint32_t a = 0; a < network->layer[i].affines; a++)
+            folded[network->layer[i].affine[a].graph_layer] = true;
+}
+
+/* The number in the weight matrix before scales are multiplied in. */
+static int32_t plain_weight(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
+                            uint32_t column)
+{
+    const struct pim_layer *matrix = &graph->layers[layer->matrix_layer];
+    uint32_t channels = layer->source[0].channels, pixel = row / channels;
+    if (layer->flat) {
+        uint32_t width = layer->sliding.kernel[1];
+        uint64_t element = row % channels * layer->flat_stride[0] + pixel / width * layer->flat_stride[1] +
+                           pixel % width * layer->flat_stride[2];
+        return pim_verify_weight(pim_verify_weights_owner(graph, layer->matrix_layer), (uint32_t)element,
+                                 column);
+    }
+    uint32_t groups = matrix->attributes.convolution.groups;
+    if (groups == 1)
+        return pim_verify_weight(layer->matrix_layer, row, column);
+    /* the layer may have some of the groups alone; `column` is of all of them */
+    uint32_t inputs = channels / layer->blocks, outputs = layer->channels / layer->blocks;
+    uint32_t channel = layer->first_channel / outputs * inputs + row % channels;
+    if (channel / inputs != column / outputs)
+        return 0;
+    return pim_verify_weight(layer->matrix_layer, pixel * (groups * inputs) + channel, column);
+}
+
+int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
+                           uint32_t column)
+{
+    column += layer->first_channel;
+    int32_t weight = plain_weight(graph, layer, row, column);
+    for (uint32_t i = 0; i < layer->affines; i++)
+        weight = pim_verify_affine(graph, layer->affine[i].graph_layer, column * layer->affine[i].stride,
+                                   weight, false);
+    return weight;
+}
+
+/* Bias of a lowered layer with a matrix. */
+static int32_t bias_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t column)
+{
+    column += layer->first_channel;
+    const struct pim_layer *matrix = &graph->layers[layer->matrix_layer];
+    bool own = matrix->operation == PIM_OPERATOR_LINEAR ? matrix->attributes.linear.bias
+                                                        : matrix->attributes.convolution.bias;
+    int32_t bias = own ? pim_verify_bias(pim_verify_weights_owner(graph, layer->matrix_layer), column) : 0;
+    for (uint32_t i = 0; i < layer->affines; i++)
+        bias = pim_verify_affine(graph, layer->affine[i].graph_layer, column * layer->affine[i].stride, bias,
+                                 true);
+    return bias;
+}
+
+/* The place, in the tensor that makes the output of `layer`, of a channel of a pixel (y * width + x). */
+static uint64_t element_of(const struct pim_core_layer *layer, uint32_t channel, uint32_t pixel)
+{
+    uint64_t first = 0;
+    channel += layer->first_channel;
+    if (layer->tensor_block) {
+        first = channel / layer->tensor_block * layer->tensor_block_stride;
+        channel %= layer->tensor_block;
+    }
+    return first + channel * layer->tensor_stride[0] + pixel / layer->width * layer->tensor_stride[1] +
+           pixel % layer->width * layer->tensor_stride[2];
+}
+
+/* --- the check --- */
 
 struct check {
     const struct pim_graph *graph;
@@ -44,7 +118,7 @@ static enum pim_status write_bias(const struct check *check, uint32_t index)
     if (layer->kind != PIM_CORE_MATRIX || !layer->bias || check->map->bias[index] == PIM_CORE_NOWHERE)
         return PIM_OK;
     for (uint32_t c = 0; c < layer->channels; c++)
-        check->pixel[c] = pim_value_cut(pim_core_bias_of(check->graph, layer, c));
+        check->pixel[c] = pim_value_cut(bias_of(check->graph, layer, c));
     return pim_core_execution_write(check->execution, check->map->bias[index], check->pixel, layer->channels,
                                     check->error);
 }
@@ -78,8 +152,7 @@ static enum pim_status write_input(const struct check *check, uint32_t index, ui
     const struct pim_core_place *place = &check->map->map[index];
     for (uint32_t pixel = 0; pixel < layer->windows; pixel++) {
         for (uint32_t c = 0; c < layer->channels; c++)
-            check->pixel[c] =
-                pim_verify_input(layer->graph_layer, sample, pim_core_element_of(layer, c, pixel));
+            check->pixel[c] = pim_verify_input(layer->graph_layer, sample, element_of(layer, c, pixel));
         PIM_TRY(pim_core_execution_write(check->execution, address_of(place, sample, pixel), check->pixel,
                                          layer->channels, check->error));
     }
@@ -117,7 +190,7 @@ static enum pim_status compare_layer(const struct check *check, uint32_t index, 
             return pim_fail_in(check->error, "layer %s, sample %" PRIu32 ", pixel %" PRIu32, layer->name,
                                sample, pixel);
         for (uint32_t c = 0; c < layer->channels; c++) {
-            int16_t expected = right[pim_core_element_of(layer, c, pixel)];
+            int16_t expected = right[element_of(layer, c, pixel)];
             if (check->pixel[c] != expected)
                 return pim_fail(check->error, PIM_BAD_INPUT,
                                 "layer %s (number %" PRIu32 "), sample %" PRIu32 ": pixel %" PRIu32
@@ -137,7 +210,7 @@ static enum pim_status compare_sample(const struct check *check, uint32_t sample
     bool *folded = PIM_ARENA_ARRAY(&arena, bool, check->graph->count);
     enum pim_status status = PIM_OK;
     if (folded) {
-        pim_core_find_folded(check->network, folded);
+        find_folded(check->network, folded);
         status = pim_verify_evaluate(check->graph, folded, sample, &arena, &values, check->error);
     } else
         status = pim_fail(check->error, PIM_NO_MEMORY, "out of memory for the values of the network");

@@ -31,4 +31,10 @@ enum pim_status pim_core_check_values(const struct pim_graph *graph, const struc
                                       const struct pim_core_check_options *options,
                                       struct pim_core_check_result *result, struct pim_error *error);
 
+/* The number in (canonical row, column) of the weight matrix of a lowered layer: of the right element of a
+ * linear layer behind a flatten, of the layer whose weights are shared, and 0 where a grouped convolution has
+ * none. */
+int32_t pim_core_weight_of(const struct pim_graph *graph, const struct pim_core_layer *layer, uint32_t row,
+                           uint32_t column);
+
 #endif

@@ -2,7 +2,7 @@
 #include "mappers/pimcomp/cost/estimate.h"
 
 #include "mappers/machine/core_times.h"
-#include "mappers/pimcomp/kernels/moves.h"
+#include "mappers/pimcomp/kernels/kernels.h"
 #include "sim/integer.h"
 #include "sim/try.h"
 
@@ -247,18 +247,15 @@ struct gathering {
     uint32_t *at;       /* by position: its portion of the layer at work, or PIM_NONE */
     uint32_t *count;    /* by position: portions */
     uint32_t *seen;
-    uint32_t *first; /* portions of each position */
-    uint32_t room;   /* portion number i of position p is portion[p * room + i] */
-    struct pim_core_portion *portion;
-    struct pim_core_link *link;
-    uint32_t links;
+    uint32_t room; /* portion number i of position p is portion[p * room + i], until gaps are closed */
+    struct pim_core_portions all;
 };
 
 /* Adds the replicas of a layer to the portions of the cores. */
 static void gather_layer(const struct pim_core_mapping *mapping, uint32_t layer, struct gathering *g)
 {
     const struct pim_core_layout_layer *l = &mapping->layout->layer[layer];
-    uint32_t groups = mapping->partition->layer[layer].groups, room = g->room, links = g->links;
+    uint32_t groups = mapping->partition->layer[layer].groups, room = g->room, links = g->all.links;
     for (uint32_t p = 0; p < mapping->architecture->cores; p++)
         g->at[p] = g->seen[p] = PIM_NONE;
     for (uint32_t r = 0; r < l->replicas; r++) {
@@ -267,9 +264,9 @@ static void gather_layer(const struct pim_core_mapping *mapping, uint32_t layer,
             uint32_t p = g->position[l->core[(size_t)r * groups + n]];
             if (g->at[p] == PIM_NONE) {
                 g->at[p] = g->count[p]++;
-                g->portion[(size_t)p * room + g->at[p]] = (struct pim_core_portion){.layer = layer};
+                g->all.portion[(size_t)p * room + g->at[p]] = (struct pim_core_portion){.layer = layer};
             }
-            struct pim_core_portion *here = &g->portion[(size_t)p * room + g->at[p]];
+            struct pim_core_portion *here = &g->all.portion[(size_t)p * room + g->at[p]];
             here->groups++;
             here->contributor_groups += p != home;
             if (g->seen[p] == r)
@@ -278,17 +275,17 @@ static void gather_layer(const struct pim_core_mapping *mapping, uint32_t layer,
             here->replicas++;
             here->homes += p == home;
             here->sums_out += p != home;
-            g->portion[(size_t)home * room + g->at[home]].sums_in += p != home;
+            g->all.portion[(size_t)home * room + g->at[home]].sums_in += p != home;
             if (p != home) {
-                g->link[g->links++] = (struct pim_core_link){layer, home, p, 0};
+                g->all.link[g->all.links++] = (struct pim_core_link){layer, home, p, 0};
             }
         }
     }
-    for (uint32_t i = links; i < g->links; i++) { /* by now all homes are counted */
-        struct pim_core_link *link = &g->link[i];
-        link->span = g->portion[(size_t)link->home * room + g->at[link->home]].homes;
+    for (uint32_t i = links; i < g->all.links; i++) { /* by now all homes are counted */
+        struct pim_core_link *link = &g->all.link[i];
+        link->span = g->all.portion[(size_t)link->home * room + g->at[link->home]].homes;
         if (i == links || link->home != link[-1].home || link->contributor != link[-1].contributor)
-            g->portion[(size_t)link->contributor * room + g->at[link->contributor]].span += link->span;
+            g->all.portion[(size_t)link->contributor * room + g->at[link->contributor]].span += link->span;
     }
 }
 
@@ -305,12 +302,13 @@ static enum pim_status make_gathering(const struct pim_core_mapping *mapping,
         .at = PIM_ARENA_ARRAY(arena, uint32_t, cores),
         .count = PIM_ARENA_ARRAY(arena, uint32_t, cores),
         .seen = PIM_ARENA_ARRAY(arena, uint32_t, cores),
-        .first = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)cores + 1),
+        .all.first = PIM_ARENA_ARRAY(arena, uint32_t, (size_t)cores + 1),
         .room = costs->room,
-        .portion = PIM_ARENA_ARRAY(arena, struct pim_core_portion, (size_t)cores * costs->room + 1),
-        .link = PIM_ARENA_ARRAY(arena, struct pim_core_link, links)};
-    PIM_NEED_MEMORY(g->position && g->at && g->count && g->seen && g->first && g->portion && g->link, error,
-                    "no memory to estimate a layout on %" PRIu32 " cores", cores);
+        .all.portion = PIM_ARENA_ARRAY(arena, struct pim_core_portion, (size_t)cores * costs->room + 1),
+        .all.link = PIM_ARENA_ARRAY(arena, struct pim_core_link, links)};
+    PIM_NEED_MEMORY(g->position && g->at && g->count && g->seen && g->all.first && g->all.portion &&
+                        g->all.link,
+                    error, "no memory to estimate a layout on %" PRIu32 " cores", cores);
     for (uint32_t p = 0; p < cores; p++)
         g->position[costs->walk[p]] = p;
     return PIM_OK;
@@ -336,12 +334,12 @@ enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,
             gather_layer(mapping, i, &g);
         }
         for (uint32_t p = 0; p < cores; p++) { /* close the gaps */
-            g.first[p] = next;
+            g.all.first[p] = next;
             for (uint32_t i = 0; i < g.count[p]; i++)
-                g.portion[next++] = g.portion[(size_t)p * g.room + i];
+                g.all.portion[next++] = g.all.portion[(size_t)p * g.room + i];
         }
-        g.first[cores] = next;
-        pim_core_evaluate(&costs, &evaluation, g.portion, g.first, g.link, g.links);
+        g.all.first[cores] = next;
+        pim_core_evaluate(&costs, &evaluation, &g.all);
         *estimate = evaluation.result;
     }
     pim_arena_terminate(&arena);

@@ -12,7 +12,7 @@
 #define PIMSIM_MAPPERS_PIMCOMP_COST_ESTIMATE_H
 
 #include "mappers/pimcomp/representation/pimcomp.h"
-#include "mappers/pimcomp/throughput/chains.h"
+#include "mappers/pimcomp/throughput/rules.h"
 
 /* The part of a core in a layer. */
 struct pim_core_portion {
@@ -32,6 +32,14 @@ struct pim_core_portion {
 struct pim_core_link {
     uint32_t layer, home, contributor;
     uint32_t span; /* homes of the portion of `home` */
+};
+
+/* A layout as portions and links. */
+struct pim_core_portions {
+    struct pim_core_portion *portion;
+    uint32_t *first; /* the portions of the core at position p are those from first[p] to first[p + 1] */
+    struct pim_core_link *link; /* in the order of positions */
+    uint32_t links;
 };
 
 /* Low latency: what a layer waits for of one of its producers. */
@@ -126,12 +134,10 @@ struct pim_core_evaluation {
 enum pim_status pim_core_evaluation_make(const struct pim_core_costs *costs, struct pim_arena *arena,
                                          struct pim_core_evaluation *evaluation, struct pim_error *error);
 
-/* Evaluates a layout: the portions of the core at position p are those from first[p] to first[p + 1], one
- * for each layer; links are in the order of positions; and evaluation->replicas is filled. The result is in
- * evaluation->result. */
+/* Evaluates a layout: one portion of a core for each layer, and evaluation->replicas is filled. The result is
+ * in evaluation->result. */
 void pim_core_evaluate(const struct pim_core_costs *costs, struct pim_core_evaluation *evaluation,
-                       const struct pim_core_portion *portion, const uint32_t *first,
-                       const struct pim_core_link *link, uint32_t links);
+                       const struct pim_core_portions *portions);
 
 /* The estimate of a finished layout. PIM_NO_MEMORY. */
 enum pim_status pim_core_estimate_layout(const struct pim_core_mapping *mapping,

@@ -224,12 +224,11 @@ static void evaluate_pipeline(const struct pim_core_costs *costs, struct pim_cor
 }
 
 void pim_core_evaluate(const struct pim_core_costs *costs, struct pim_core_evaluation *w,
-                       const struct pim_core_portion *portion, const uint32_t *first,
-                       const struct pim_core_link *link, uint32_t links)
+                       const struct pim_core_portions *portions)
 {
     w->result = (struct pim_core_estimate){0};
     if (costs->mode == PIM_CORE_HIGH_THROUGHPUT)
-        pim_round_cost(costs, w, portion, first, link, links);
+        pim_round_cost(costs, w, portions);
     else
-        evaluate_pipeline(costs, w, portion, first);
+        evaluate_pipeline(costs, w, portions->portion, portions->first);
 }

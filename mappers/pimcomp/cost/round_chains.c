@@ -1,6 +1,6 @@
 /*
  * Who waits for whom in a round: groups of layers, and the pass in which each layer begins, by the rules of
- * the schedule (throughput/chains.h) and numbers of replicas and cores alone.
+ * the schedule (throughput/rules.h) and numbers of replicas and cores alone.
  */
 #include "mappers/machine/core_times.h"
 #include "mappers/pimcomp/cost/round_cost.h"

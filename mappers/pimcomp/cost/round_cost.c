@@ -454,11 +454,10 @@ static void finish(const struct pim_core_costs *costs, struct pim_core_evaluatio
 }
 
 void pim_round_cost(const struct pim_core_costs *costs, struct pim_core_evaluation *w,
-                    const struct pim_core_portion *portion, const uint32_t *first,
-                    const struct pim_core_link *link, uint32_t links)
+                    const struct pim_core_portions *portions)
 {
     struct pim_round_cost *r = w->round;
-    pim_round_cost_prepare(costs, w, portion, first, link, links);
+    pim_round_cost_prepare(costs, w, portions);
     set_marks(costs, r);
     memset(r->memory, 0, costs->chips * sizeof *r->memory);
     for (uint32_t m = 0; m + 1 < r->marks; m++) {

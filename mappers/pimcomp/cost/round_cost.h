@@ -125,13 +125,11 @@ static inline uint64_t pim_round_cost_path(const struct pim_core_costs *costs, u
 
 /* Portions and messages of all layers, chains, and what is beside them (round_work.c). */
 void pim_round_cost_prepare(const struct pim_core_costs *costs, struct pim_core_evaluation *w,
-                            const struct pim_core_portion *portion, const uint32_t *first,
-                            const struct pim_core_link *link, uint32_t links);
+                            const struct pim_core_portions *portions);
 
 /* Sets w->result. */
 void pim_round_cost(const struct pim_core_costs *costs, struct pim_core_evaluation *w,
-                    const struct pim_core_portion *portion, const uint32_t *first,
-                    const struct pim_core_link *link, uint32_t links);
+                    const struct pim_core_portions *portions);
 
 enum pim_status pim_round_cost_make(const struct pim_core_costs *costs, struct pim_arena *arena,
                                     struct pim_round_cost **round, struct pim_error *error);

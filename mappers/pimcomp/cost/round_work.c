@@ -95,8 +95,9 @@ static void work_of(const struct pim_core_costs *costs, const struct pim_core_po
 
 /* Layers that are at work, their steps, and room for their portions in the list. */
 static void count_portions(const struct pim_core_costs *costs, struct pim_core_evaluation *w,
-                           const struct pim_core_portion *portion, uint32_t portions)
+                           const struct pim_core_portions *portions)
 {
+    const struct pim_core_portion *portion = portions->portion;
     struct pim_round_cost *r = w->round;
     uint32_t layers = costs->network->count;
     for (uint32_t i = 0; i < layers; i++) {
@@ -107,7 +108,7 @@ static void count_portions(const struct pim_core_costs *costs, struct pim_core_e
         if (costs->layer[i].matrix && w->replicas[i])
             layer->steps = pim_divide_up(costs->layer[i].windows, w->replicas[i]);
     }
-    for (uint32_t s = 0; s < portions; s++) {
+    for (uint32_t s = 0; s < portions->first[costs->architecture->cores]; s++) {
         struct pim_round_cost_layer *layer = &r->layer[portion[s].layer];
         layer->next++;
         layer->most_homes = pim_larger(layer->most_homes, portion[s].homes);
@@ -123,8 +124,10 @@ static void count_portions(const struct pim_core_costs *costs, struct pim_core_e
 
 /* The portions of all layers, by layer. */
 static void list_portions(const struct pim_core_costs *costs, struct pim_core_evaluation *w,
-                          const struct pim_core_portion *portion, const uint32_t *first)
+                          const struct pim_core_portions *portions)
 {
+    const struct pim_core_portion *portion = portions->portion;
+    const uint32_t *first = portions->first;
     struct pim_round_cost *r = w->round;
     memset(r->member, 0, (size_t)costs->network->count * r->words * sizeof *r->member);
     memset(r->bytes, 0, costs->chips * sizeof *r->bytes);
@@ -185,17 +188,18 @@ static void price_message(const struct pim_core_costs *costs, const struct pim_r
 }
 
 static void list_links(const struct pim_core_costs *costs, struct pim_core_evaluation *w,
-                       const struct pim_core_link *link, uint32_t links)
+                       const struct pim_core_portions *portions)
 {
+    const struct pim_core_link *link = portions->link;
     struct pim_round_cost *r = w->round;
-    for (uint32_t i = 0; i < links; i++)
+    for (uint32_t i = 0; i < portions->links; i++)
         r->layer[link[i].layer].next_link++;
     for (uint32_t i = 0, at = 0; i < costs->network->count; i++) {
         uint32_t count = r->layer[i].next_link;
         r->layer[i].first_link = r->layer[i].next_link = at;
         at += count;
     }
-    for (uint32_t i = 0; i < links; i++) {
+    for (uint32_t i = 0; i < portions->links; i++) {
         struct pim_round_cost_layer *layer = &r->layer[link[i].layer];
         price_message(costs, layer, &link[i], &r->message[layer->next_link++]);
     }
@@ -243,13 +247,12 @@ static void spread_sides(const struct pim_core_costs *costs, struct pim_round_co
 }
 
 void pim_round_cost_prepare(const struct pim_core_costs *costs, struct pim_core_evaluation *w,
-                            const struct pim_core_portion *portion, const uint32_t *first,
-                            const struct pim_core_link *link, uint32_t links)
+                            const struct pim_core_portions *portions)
 {
-    count_portions(costs, w, portion, first[costs->architecture->cores]);
-    list_portions(costs, w, portion, first);
+    count_portions(costs, w, portions);
+    list_portions(costs, w, portions);
     find_memory(costs, w);
-    list_links(costs, w, link, links);
+    list_links(costs, w, portions);
     pim_round_cost_chains(costs, w->round);
     spread_sides(costs, w->round);
 }

@@ -1,4 +1,4 @@
-#include "mappers/pimcomp/cost/server.h"
+#include "mappers/pimcomp/cost/timing_internal.h"
 
 bool pim_server_make(struct pim_server *server, unsigned kept, struct pim_arena *arena)
 {

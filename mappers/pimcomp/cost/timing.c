@@ -91,7 +91,6 @@ void pim_core_timing_destroy(struct pim_core_timing *t)
         free(t->core[i].queue);
     pim_arena_terminate(&t->arena);
     free(t->phase);
-    free(t->phase_end);
     free(t);
 }
 
@@ -100,21 +99,15 @@ void pim_core_timing_destroy(struct pim_core_timing *t)
 /* Room for phase `number`; false: no memory. */
 static bool reach_phase(struct pim_core_timing *t, uint32_t number)
 {
-    if (number >= t->phases_room) {
-        size_t room = 2 * (size_t)number + 16;
-        struct pim_trace_phase *phase = realloc(t->phase, room * sizeof *phase);
-        t->phase = phase ? phase : t->phase;
-        uint64_t *end = phase ? realloc(t->phase_end, room * sizeof *end) : NULL;
-        t->phase_end = end ? end : t->phase_end;
-        if (!end) {
-            t->out_of_memory = true;
-            return false;
-        }
-        t->phases_room = (uint32_t)room;
+    struct pim_timing_phase *grown =
+        pim_array_grow(t->phase, &t->phases_room, (size_t)number + 1, sizeof *grown);
+    if (!grown) {
+        t->out_of_memory = true;
+        return false;
     }
+    t->phase = grown;
     for (; t->phases <= number; t->phases++) {
-        t->phase[t->phases] = (struct pim_trace_phase){.estimate_cycles = 0};
-        t->phase_end[t->phases] = 0;
+        t->phase[t->phases] = (struct pim_timing_phase){.end = 0};
         memset(t->memory, 0, t->chips * sizeof *t->memory);
     }
     return true;
@@ -124,7 +117,7 @@ static void leave_phase(struct pim_core_timing *t, struct pim_timing_core *core,
 {
     if (!reach_phase(t, number))
         return;
-    uint64_t *parts = t->phase[number].estimate_parts, mvms = 0;
+    uint64_t *parts = t->phase[number].of.estimate_parts, mvms = 0;
     for (uint32_t g = 0; g < core->groups; g++)
         mvms = pim_larger(mvms, core->group_mvms[g]);
     memset(core->group_mvms, 0, core->groups * sizeof *core->group_mvms);
@@ -135,7 +128,7 @@ static void leave_phase(struct pim_core_timing *t, struct pim_timing_core *core,
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         parts[i] = pim_larger(parts[i], part[i]);
     core->vector = core->transfer = 0;
-    t->phase_end[number] = pim_larger(t->phase_end[number], core->latest);
+    t->phase[number].end = pim_larger(t->phase[number].end, core->latest);
 }
 
 /* --- turns --- */
@@ -350,9 +343,9 @@ enum pim_status pim_core_timing_report(struct pim_core_timing *t, struct pim_tra
     if (t->out_of_memory)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for the estimates of %" PRIu32 " phases", t->phases);
     for (uint32_t i = 0; i < t->phases; i++) {
-        struct pim_trace_phase phase = t->phase[i];
-        phase.estimate_cycles = t->phase_end[i] > *cycles ? t->phase_end[i] - *cycles : 0;
-        *cycles = pim_larger(*cycles, t->phase_end[i]);
+        struct pim_trace_phase phase = t->phase[i].of;
+        phase.estimate_cycles = t->phase[i].end > *cycles ? t->phase[i].end - *cycles : 0;
+        *cycles = pim_larger(*cycles, t->phase[i].end);
         for (unsigned part = 0; part < PIM_ESTIMATE_PARTS; part++)
             parts[part] += phase.estimate_parts[part];
         if (writer)

@@ -2,9 +2,34 @@
 #ifndef PIMSIM_MAPPERS_PIMCOMP_COST_TIMING_INTERNAL_H
 #define PIMSIM_MAPPERS_PIMCOMP_COST_TIMING_INTERNAL_H
 
-#include "mappers/pimcomp/cost/server.h"
 #include "mappers/pimcomp/cost/timing.h"
 #include "sim/arena.h"
+
+/*
+ * A server that several ask for cycles, first come first served, told of the requests in any order: global
+ * memory of a chip, bus, links between chips.
+ *
+ * It keeps the intervals in which it is busy. A request takes the cycles that are free from its arrival on;
+ * one that is told of late goes between those that were told of before. Intervals far behind the latest one
+ * are forgotten: nothing before their end is free.
+ */
+
+/* Cycles [begin, end). */
+struct pim_server_interval {
+    uint64_t begin, end;
+};
+
+struct pim_server {
+    struct pim_server_interval *busy; /* a ring, ascending, with free cycles between */
+    uint32_t mask, head, tail;
+    uint64_t forgotten; /* cycles before this one are not given any more */
+};
+
+/* A server that keeps 2^kept intervals, in `arena`; false: no memory. */
+bool pim_server_make(struct pim_server *server, unsigned kept, struct pim_arena *arena);
+
+/* The cycle in which a request of `cycles` that comes at `at` is served. */
+uint64_t pim_server_take(struct pim_server *server, uint64_t at, uint64_t cycles);
 
 enum { PIM_SERVER_OUT, PIM_SERVER_IN, PIM_SERVER_BUS, PIM_SERVER_MEMORY, PIM_SERVERS }; /* of a chip */
 
@@ -70,6 +95,11 @@ struct pim_timing_core {
     uint64_t vector, transfer; /* busy in this phase */
 };
 
+struct pim_timing_phase {
+    struct pim_trace_phase of;
+    uint64_t end;
+};
+
 struct pim_timing_turn {
     uint64_t cycle;
     uint32_t number;
@@ -94,9 +124,9 @@ struct pim_core_timing {
     uint32_t heap_count;
     bool first_taken; /* the first of the heap has its turn: what is pushed next takes its place */
     struct pim_timing_turn *heap;
-    uint32_t phases, phases_room;
-    struct pim_trace_phase *phase;
-    uint64_t *phase_end;
+    uint32_t phases;
+    size_t phases_room;
+    struct pim_timing_phase *phase;
     bool out_of_memory;
 };
 

@@ -49,35 +49,26 @@ enum pim_status pim_core_emitter_initialize(struct pim_core_emitter *emitter,
 {
     uint32_t layers = mapping->network->count, cores = mapping->architecture->cores;
     *emitter = (struct pim_core_emitter){.mapping = mapping,
-                                         .status = PIM_OK,
                                          .layer_mvms = PIM_ARENA_ARRAY(arena, uint64_t, layers),
                                          .local_bytes = PIM_ARENA_ARRAY(arena, uint64_t, cores),
                                          .number = PIM_ARENA_ARRAY(arena, uint32_t *, layers),
                                          .word_written = PIM_ARENA_ARRAY(arena, bool, cores)};
     uint32_t *next = PIM_ARENA_ARRAY(arena, uint32_t, cores);
-    if (!emitter->layer_mvms || !emitter->local_bytes || !emitter->number || !emitter->word_written || !next)
-        return emitter->status = pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " cores", cores);
+    PIM_NEED_MEMORY(emitter->layer_mvms && emitter->local_bytes && emitter->number && emitter->word_written &&
+                        next,
+                    error, "no memory for %" PRIu32 " cores", cores);
     for (uint32_t core = 0; mapping->first_group && core < cores; core++)
         next[core] = mapping->first_group[core];
-    emitter->status =
-        pim_program_initialize(&emitter->program, writer, cores, PIM_CORE_ELEMENT_BITS, arena, error);
-    for (uint32_t layer = 0; layer < layers && emitter->status == PIM_OK; layer++)
-        emitter->status = number_layer(emitter, layer, next, arena, error);
-    return emitter->program.status = emitter->status;
-}
-
-/* What the program came to. */
-static void follow(struct pim_core_emitter *emitter)
-{
-    emitter->status = emitter->program.status;
-    emitter->counts.instructions = emitter->program.all_instructions;
+    PIM_TRY(pim_program_initialize(&emitter->program, writer, cores, PIM_CORE_ELEMENT_BITS, arena, error));
+    for (uint32_t layer = 0; layer < layers; layer++)
+        PIM_TRY(number_layer(emitter, layer, next, arena, error));
+    return PIM_OK;
 }
 
 /* Appends to the core's program, in the open phase. */
 static void append(struct pim_core_emitter *emitter, uint32_t core, const struct pim_instruction *instruction)
 {
     (void)pim_program_append(&emitter->program, core, *instruction, PIM_NOTHING, PIM_NOTHING, PIM_NOTHING);
-    follow(emitter);
 }
 
 /* Keeps it in the stage. */
@@ -85,12 +76,12 @@ static PIM_NOINLINE void hold(struct pim_core_emitter *emitter, uint32_t core,
                               const struct pim_instruction *instruction)
 {
     struct pim_core_stage *stage = emitter->stage;
-    if (emitter->status != PIM_OK)
+    if (emitter->program.status != PIM_OK)
         return;
     struct pim_core_staged *grown =
         pim_array_grow(stage->staged, &stage->room, stage->count + 1, sizeof *grown);
     if (!grown) {
-        emitter->status = emitter->program.status =
+        emitter->program.status =
             pim_fail(emitter->program.error, PIM_NO_MEMORY, "no memory for instructions that wait");
         return;
     }
@@ -105,7 +96,7 @@ static void put(struct pim_core_emitter *emitter, uint32_t core, const struct pi
 
 void pim_core_emitter_release(struct pim_core_emitter *emitter, struct pim_core_stage *stage)
 {
-    for (size_t i = 0; i < stage->count && emitter->status == PIM_OK; i++)
+    for (size_t i = 0; i < stage->count && emitter->program.status == PIM_OK; i++)
         append(emitter, stage->staged[i].core, &stage->staged[i].instruction);
     stage->count = 0;
 }
@@ -121,14 +112,13 @@ static uint32_t place(struct pim_core_emitter *emitter, uint32_t core, uint64_t 
     uint64_t capacity = emitter->mapping->architecture->local_memory_bytes;
     if (capacity > UINT32_MAX)
         capacity = UINT32_MAX;
-    if (emitter->status != PIM_OK)
+    if (emitter->program.status != PIM_OK)
         return 0;
     if (bytes > capacity || local > capacity - bytes) {
-        emitter->status = emitter->program.status =
-            pim_fail(emitter->program.error, PIM_BAD_INPUT,
-                     "core %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64
-                     " reach beyond the local memory of %" PRIu64 " bytes",
-                     core, bytes, local, capacity);
+        emitter->program.status = pim_fail(emitter->program.error, PIM_BAD_INPUT,
+                                           "core %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64
+                                           " reach beyond the local memory of %" PRIu64 " bytes",
+                                           core, bytes, local, capacity);
         return 0;
     }
     if (local + bytes > emitter->local_bytes[core])
@@ -150,7 +140,6 @@ uint32_t pim_core_emit_phase_begin(struct pim_core_emitter *emitter, const char 
 void pim_core_emit_phase_end(struct pim_core_emitter *emitter)
 {
     pim_program_phase_end(&emitter->program);
-    follow(emitter);
 }
 
 void pim_core_emit_mvm(struct pim_core_emitter *emitter, uint32_t layer, uint32_t replica, uint32_t group,
@@ -178,7 +167,7 @@ void pim_core_emit_mvm(struct pim_core_emitter *emitter, uint32_t layer, uint32_
 void pim_core_emit_array_write(struct pim_core_emitter *emitter, uint32_t layer, uint32_t replica,
                                uint32_t group, uint32_t row, uint32_t rows, uint64_t source)
 {
-    if (emitter->status != PIM_OK)
+    if (emitter->program.status != PIM_OK)
         return;
     const struct pim_core_partition_layer *part = &emitter->mapping->partition->layer[layer];
     const struct pim_trace_array_group *of = &part->group[group];
@@ -227,15 +216,16 @@ static void join_pieces(uint64_t *bytes, uint64_t *count, uint64_t *stride, uint
         *stride = *other_stride = 0;
 }
 
-static void transfer(struct pim_core_emitter *emitter, uint32_t core, enum pim_opcode opcode, uint64_t local,
-                     uint64_t global, uint64_t bytes, uint64_t count, uint64_t stride, uint64_t *counted)
+void pim_core_emit_transfer(struct pim_core_emitter *emitter, enum pim_opcode opcode, uint32_t core,
+                            uint64_t local, uint64_t global, uint64_t bytes, uint64_t count, uint64_t stride)
 {
     if (!bytes || !count)
         return;
     join_pieces(&bytes, &count, &stride, &stride);
     if (stride > UINT32_MAX) {
         for (uint64_t i = 0; i < count; i++)
-            transfer(emitter, core, opcode, local + i * bytes, global + i * stride, bytes, 1, 0, counted);
+            pim_core_emit_transfer(emitter, opcode, core, local + i * bytes, global + i * stride, bytes, 1,
+                                   0);
         return;
     }
     struct pim_instruction instruction = {
@@ -246,21 +236,8 @@ static void transfer(struct pim_core_emitter *emitter, uint32_t core, enum pim_o
                        .count = narrow(emitter, core, count, "number of pieces"),
                        .stride = narrow(emitter, core, stride, "stride of pieces")}};
     put(emitter, core, &instruction);
-    *counted += bytes * count;
-}
-
-void pim_core_emit_load(struct pim_core_emitter *emitter, uint32_t core, uint64_t local, uint64_t global,
-                        uint64_t bytes, uint64_t count, uint64_t stride)
-{
-    transfer(emitter, core, PIM_OP_LOCAL_LOAD, local, global, bytes, count, stride,
-             &emitter->counts.loaded_bytes);
-}
-
-void pim_core_emit_store(struct pim_core_emitter *emitter, uint32_t core, uint64_t local, uint64_t global,
-                         uint64_t bytes, uint64_t count, uint64_t stride)
-{
-    transfer(emitter, core, PIM_OP_LOCAL_STORE, local, global, bytes, count, stride,
-             &emitter->counts.stored_bytes);
+    *(opcode == PIM_OP_LOCAL_LOAD ? &emitter->counts.loaded_bytes : &emitter->counts.stored_bytes) +=
+        bytes * count;
 }
 
 void pim_core_emit_copy(struct pim_core_emitter *emitter, uint32_t core, uint64_t destination,
@@ -283,7 +260,7 @@ void pim_core_emit_copy(struct pim_core_emitter *emitter, uint32_t core, uint64_
     put(emitter, core, &copy);
 }
 
-void pim_core_emit_write(struct pim_core_emitter *emitter, uint32_t core, uint64_t destination, uint8_t value,
+void pim_core_emit_zeros(struct pim_core_emitter *emitter, uint32_t core, uint64_t destination,
                          uint64_t bytes, uint64_t count, uint64_t stride)
 {
     if (!bytes || !count)
@@ -295,8 +272,7 @@ void pim_core_emit_write(struct pim_core_emitter *emitter, uint32_t core, uint64
         .u.local_write = {.destination = place(emitter, core, destination, span(bytes, count, stride)),
                           .bytes = narrow(emitter, core, bytes, "bytes of a piece"),
                           .count = narrow(emitter, core, count, "number of pieces"),
-                          .stride = narrow(emitter, core, stride, "stride of pieces"),
-                          .value = value}};
+                          .stride = narrow(emitter, core, stride, "stride of pieces")}};
     put(emitter, core, &write);
 }
 
@@ -324,34 +300,24 @@ void pim_core_emit_message(struct pim_core_emitter *emitter, uint32_t source, ui
     emitter->counts.sent_bytes += bytes;
 }
 
-/* A barrier's messages: one element from `local` of one core to the element behind it of another. */
-struct barrier {
-    struct pim_core_emitter *emitter;
-    uint64_t local;
-};
-
+/* A barrier's messages: the first element of one core to the second of another. */
 static void write_word(void *context, uint32_t core)
 {
-    const struct barrier *barrier = context;
-    if (barrier->emitter->word_written[core])
+    struct pim_core_emitter *emitter = context;
+    if (emitter->word_written[core])
         return;
-    barrier->emitter->word_written[core] = true;
-    pim_core_emit_write(barrier->emitter, core, barrier->local, 0, PIM_CORE_ELEMENT_BYTES, 1, 0);
+    emitter->word_written[core] = true;
+    pim_core_emit_zeros(emitter, core, 0, PIM_CORE_ELEMENT_BYTES, 1, 0);
 }
 
 static void send_word(void *context, uint32_t from, uint32_t to)
 {
-    const struct barrier *barrier = context;
-    pim_core_emit_message(barrier->emitter, from, barrier->local, to, barrier->local + PIM_CORE_ELEMENT_BYTES,
-                          PIM_CORE_ELEMENT_BYTES);
+    pim_core_emit_message(context, from, 0, to, PIM_CORE_ELEMENT_BYTES, PIM_CORE_ELEMENT_BYTES);
 }
 
-void pim_core_emit_barrier(struct pim_core_emitter *emitter, const uint32_t *core, uint32_t count,
-                           uint64_t local)
+void pim_core_emit_barrier(struct pim_core_emitter *emitter, const uint32_t *core, uint32_t count)
 {
-    struct barrier barrier = {emitter, local};
-    pim_program_barrier(&emitter->program, core, count, write_word, send_word, &barrier);
-    follow(emitter);
+    pim_program_barrier(&emitter->program, core, count, write_word, send_word, emitter);
     emitter->counts.barriers++;
     if (count > 0)
         emitter->counts.joins += 2 * (uint64_t)count - 1;

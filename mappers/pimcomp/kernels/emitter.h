@@ -41,7 +41,7 @@ struct pim_core_stage {
 };
 
 struct pim_core_counts {
-    uint64_t instructions; /* phase marks included */
+    uint64_t instructions; /* phase marks included; counted by the program: set in a report */
     uint64_t mvms;
     uint64_t loaded_bytes, stored_bytes;
     uint64_t copied_bytes, written_bytes; /* within local memories */
@@ -54,7 +54,6 @@ struct pim_core_counts {
 struct pim_core_emitter {
     const struct pim_core_mapping *mapping;
     struct pim_program program;
-    enum pim_status status; /* of the first failure: the program's */
     struct pim_core_counts counts;
     uint64_t *layer_mvms;         /* of each layer */
     uint64_t *local_bytes;        /* of each core: end of the highest local address so far */
@@ -92,18 +91,15 @@ void pim_core_emit_array_write(struct pim_core_emitter *emitter, uint32_t layer,
 void pim_core_emit_vector(struct pim_core_emitter *emitter, uint32_t core, struct pim_core_vector operation,
                           uint64_t destination, uint64_t source, uint64_t second, uint64_t elements);
 
-/* `count` pieces of `bytes`. Load: from global addresses `stride` apart to back to back local ones; store:
- * the reverse; copy and write: strides in the local memory. Pieces that lie back to back become one.
- * Nothing is emitted for no bytes. */
-void pim_core_emit_load(struct pim_core_emitter *emitter, uint32_t core, uint64_t local, uint64_t global,
-                        uint64_t bytes, uint64_t count, uint64_t stride);
-void pim_core_emit_store(struct pim_core_emitter *emitter, uint32_t core, uint64_t local, uint64_t global,
-                         uint64_t bytes, uint64_t count, uint64_t stride);
+/* `count` pieces of `bytes`. PIM_OP_LOCAL_LOAD: from global addresses `stride` apart to back to back local
+ * ones; PIM_OP_LOCAL_STORE: the reverse; copy and zeros: strides in the local memory. Pieces that lie back to
+ * back become one. Nothing is emitted for no bytes. */
+void pim_core_emit_transfer(struct pim_core_emitter *emitter, enum pim_opcode opcode, uint32_t core,
+                            uint64_t local, uint64_t global, uint64_t bytes, uint64_t count, uint64_t stride);
 void pim_core_emit_copy(struct pim_core_emitter *emitter, uint32_t core, uint64_t destination,
                         uint64_t source, uint64_t bytes, uint64_t count, uint64_t destination_stride,
                         uint64_t source_stride);
-/* Each byte is `value`. */
-void pim_core_emit_write(struct pim_core_emitter *emitter, uint32_t core, uint64_t destination, uint8_t value,
+void pim_core_emit_zeros(struct pim_core_emitter *emitter, uint32_t core, uint64_t destination,
                          uint64_t bytes, uint64_t count, uint64_t stride);
 
 /* The send and its receive. From a core to itself it is a copy. */
@@ -113,9 +109,9 @@ void pim_core_emit_message(struct pim_core_emitter *emitter, uint32_t source, ui
 /*
  * A barrier over `count` different cores: when one is past it, everything that all of them emitted before is
  * complete (loads and stores of global memory included). A binary tree of messages of one element, up to
- * core[0] and down again; `local` is the address of two elements that every core keeps free for it.
+ * core[0] and down again; every core keeps its first two elements
+ * free for it.
  */
-void pim_core_emit_barrier(struct pim_core_emitter *emitter, const uint32_t *core, uint32_t count,
-                           uint64_t local);
+void pim_core_emit_barrier(struct pim_core_emitter *emitter, const uint32_t *core, uint32_t count);
 
 #endif

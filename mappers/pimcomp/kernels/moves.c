@@ -1,5 +1,5 @@
-/* From the loops of a MOVE layer to its copies: moves.h. */
-#include "mappers/pimcomp/kernels/moves.h"
+/* From the loops of a MOVE layer to its copies: kernels.h. */
+#include "mappers/pimcomp/kernels/kernels.h"
 #include "sim/try.h"
 
 #include <inttypes.h>

@@ -147,10 +147,8 @@ static bool run_input(struct pim_ll *ll, uint32_t index, uint32_t r)
     size_t first = 0;
     if (replica->task >= layer->task_height * layer->task_width || !pim_ll_find_task(ll, index, replica))
         return false;
-    if (!reserve_vector(ll, index, replica, begin, end, &first)) {
-        pim_ll_cancel_reservations(ll);
+    if (!reserve_vector(ll, index, replica, begin, end, &first))
         return false;
-    }
     pim_ll_perform_loads(ll);
     for (uint32_t m = 0; m < replica->members && ll->status == PIM_OK; m++) {
         const struct pim_ll_member *member = &replica->member[m];
@@ -200,10 +198,8 @@ static bool finish_window(struct pim_ll *ll, uint32_t index, uint32_t r)
     uint32_t pixel = home->address;
     size_t first = 0;
     ll->reservations = ll->loads = 0;
-    if (!pim_ll_reserve_output(ll, index, window, replica->home, pixel, &first)) {
-        pim_ll_cancel_reservations(ll);
+    if (!pim_ll_reserve_output(ll, index, window, replica->home, pixel, &first))
         return false;
-    }
     for (uint32_t m = 0; m < replica->members; m++) {
         const struct pim_pixel *sum = sum_of(ll, index, window, replica->member[m].core);
         assert(sum);

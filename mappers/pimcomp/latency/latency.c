@@ -226,7 +226,7 @@ static enum pim_status emit(struct pim_ll *ll, struct pim_trace_writer *writer)
                    pim_fail(ll->error, PIM_INTERNAL, "low-latency schedule: differs from its rehearsal");
     pim_core_emit_phase_end(&emitter);
     if (ll->status == PIM_OK)
-        ll->status = emitter.status;
+        ll->status = emitter.program.status;
     struct pim_core_schedule_report *report = ll->options->report;
     if (ll->status == PIM_OK && report) {
         *report =

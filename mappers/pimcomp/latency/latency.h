@@ -8,8 +8,7 @@
  *     latency/matrix.c   one window of a layer with a matrix
  *     latency/folds.c    the same for unfoldings with folds, which work input by input
  *     latency/vector.c   one window of a pooling or an elementwise layer
- *     latency/program.c  stages of a round, messages with pixels
- *     latency/bundles.c  several pixels in one message
+ *     latency/program.c  stages of a round, messages with pixels, several in one
  *     latency/order.c    the order of messages
  *
  * Words. A *slot* of a layer is a (position of the kernel, part of its sources): slot = position * parts
@@ -31,8 +30,7 @@
 #include "mappers/emit/local_heap.h"
 #include "mappers/pimcomp/kernels/emitter.h"
 #include "mappers/pimcomp/kernels/folds.h"
-#include "mappers/pimcomp/kernels/moves.h"
-#include "mappers/pimcomp/kernels/vectors.h"
+#include "mappers/pimcomp/kernels/kernels.h"
 #include "mappers/pimcomp/latency/pixels.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 
@@ -328,9 +326,9 @@ bool pim_ll_begin(struct pim_ll *ll);
 void pim_ll_end(struct pim_ll *ll);
 
 /* --- memory --- */
-/* Takes `bytes` on a core for the window of `layer` that is about to run. */
+/* Takes `bytes` on a core for the window of `layer` that is about to run; false: there is no room, and all
+ * that the window had reserved is given back. */
 bool pim_ll_reserve(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t bytes);
-void pim_ll_cancel_reservations(struct pim_ll *ll);
 /* The pixel of a key is in its core, and an instruction of `layer` may read it. */
 bool pim_ll_is_here(const struct pim_ll *ll, uint32_t layer, uint64_t key);
 /* Slots that a core reads of a window, and what it found: an entry for each slot of the layer. */
@@ -363,8 +361,6 @@ void pim_ll_use(struct pim_ll *ll, uint32_t record);
 /* --- windows: true when it has run --- */
 bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t layer, uint32_t replica);
 bool pim_ll_run_vector(struct pim_ll *ll, uint32_t layer, uint32_t worker);
-/* The copies of a window of a MOVE layer, its output at `pixel` of `core`. */
-void pim_ll_move_window(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t core, uint32_t pixel);
 /* Bytes that a window of a PRODUCT layer works in beside its output; its instructions, those at `work`. */
 uint32_t pim_ll_product_bytes(const struct pim_ll *ll, uint32_t layer);
 void pim_ll_product_window(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t pixel, uint32_t work);
@@ -402,10 +398,6 @@ void pim_ll_order_destroy(struct pim_ll_order *order);
 void pim_ll_order_messages(struct pim_ll *ll, struct pim_core_stage *messages);
 /* Emits what is staged and gives back the blocks that waited for it. */
 void pim_ll_flush(struct pim_ll *ll);
-/* Chains the requests of each pair of cores. */
-void pim_ll_find_bundles(struct pim_ll *ll);
-/* Sends a bundle that begins with `request` as one message; false: there is no room, or one request alone. */
-bool pim_ll_send_bundle(struct pim_ll *ll, uint32_t request);
 /* Performs all requests. */
 void pim_ll_transmit(struct pim_ll *ll);
 void pim_ll_release_later(struct pim_ll *ll, uint32_t core, uint32_t address, uint32_t bytes);

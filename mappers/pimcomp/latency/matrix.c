@@ -42,7 +42,7 @@ static uint32_t emit_pieces(struct gather *gather, uint32_t first)
     }
     struct pim_core_emitter *emitter = pim_ll_emitter_at(gather->ll, PIM_LL_GATHER);
     if (piece->zero)
-        pim_core_emit_write(emitter, gather->core, piece->destination, 0, piece->bytes, count, apart);
+        pim_core_emit_zeros(emitter, gather->core, piece->destination, piece->bytes, count, apart);
     else
         pim_core_emit_copy(emitter, gather->core, piece->destination, piece->source, piece->bytes, count,
                            apart, source_apart);
@@ -238,8 +238,8 @@ static void add_bias(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *r
     const struct pim_ll_layer *layer = &ll->layer[index];
     struct pim_ll_replica *owner = &layer->replica[replica->bias_owner];
     if (!owner->bias_loaded)
-        pim_core_emit_load(pim_ll_emitter_at(ll, PIM_LL_GATHER), replica->home, replica->bias,
-                           ll->map->bias[index], pim_ll_pixel_bytes(ll, index), 1, 0);
+        pim_core_emit_transfer(pim_ll_emitter_at(ll, PIM_LL_GATHER), PIM_OP_LOCAL_LOAD, replica->home,
+                               replica->bias, ll->map->bias[index], pim_ll_pixel_bytes(ll, index), 1, 0);
     owner->bias_loaded = true;
     pim_core_emit_addition(pim_ll_emitter_at(ll, PIM_LL_POST), replica->home, pixel, replica->bias,
                            layer->core_layer->channels);
@@ -300,10 +300,8 @@ bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t index, uint32_t r)
     if (!pim_ll_find_task(ll, index, replica))
         return false;
     if (!pim_ll_reserve_task(ll, index, replica) ||
-        !pim_ll_reserve_output(ll, index, replica->next, replica->home, PIM_PIXEL_NONE, &first)) {
-        pim_ll_cancel_reservations(ll);
+        !pim_ll_reserve_output(ll, index, replica->next, replica->home, PIM_PIXEL_NONE, &first))
         return false;
-    }
     pim_ll_perform_loads(ll);
     uint32_t pixel = ll->reservation[first].address, half = replica->runs & (ll->settings.buffers - 1);
     for (uint32_t m = 0; m < replica->members && ll->status == PIM_OK; m++) {

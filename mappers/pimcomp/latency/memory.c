@@ -129,6 +129,16 @@ static uint32_t uses_on(struct pim_ll *ll, uint32_t index, uint32_t pixel, uint3
 
 /* --- blocks --- */
 
+/* Gives back what a window has reserved so far. */
+static void cancel_reservations(struct pim_ll *ll)
+{
+    for (size_t i = 0; i < ll->reservations; i++)
+        if (!ll->reservation[i].held)
+            pim_local_heap_release(&ll->heap[ll->reservation[i].core], ll->reservation[i].address,
+                                   ll->reservation[i].bytes);
+    ll->reservations = ll->loads = 0;
+}
+
 bool pim_ll_reserve(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t bytes)
 {
     if (!PIM_LL_GROW(ll, ll->reservation, ll->reservation_room, ll->reservations + 1))
@@ -147,16 +157,8 @@ bool pim_ll_reserve(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t b
     ll->short_layer = layer;
     ll->short_core = core;
     ll->short_bytes = bytes;
+    cancel_reservations(ll);
     return false;
-}
-
-void pim_ll_cancel_reservations(struct pim_ll *ll)
-{
-    for (size_t i = 0; i < ll->reservations; i++)
-        if (!ll->reservation[i].held)
-            pim_local_heap_release(&ll->heap[ll->reservation[i].core], ll->reservation[i].address,
-                                   ll->reservation[i].bytes);
-    ll->reservations = ll->loads = 0;
 }
 
 /* A block of `live` pixels at a reserved place; PIM_PIXEL_NONE when memory is out. */
@@ -325,8 +327,9 @@ void pim_ll_perform_loads(struct pim_ll *ll)
         if (block == PIM_PIXEL_NONE)
             return;
         if (ll->emitter)
-            pim_core_emit_load(pim_ll_emitter_at(ll, PIM_LL_GATHER), load->core, place->address,
-                               map->address + load->pixel * map->pixel_stride, place->bytes, 1, 0);
+            pim_core_emit_transfer(pim_ll_emitter_at(ll, PIM_LL_GATHER), PIM_OP_LOCAL_LOAD, load->core,
+                                   place->address, map->address + load->pixel * map->pixel_stride,
+                                   place->bytes, 1, 0);
         for (uint32_t p = 0; p < load->count; p++) {
             uint32_t pixel = load->pixel + p;
             if (add_pixel(ll, pim_pixel_key(load->layer, pixel, load->core), place->address + p * bytes,
@@ -409,8 +412,9 @@ void pim_ll_deliver(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t
 {
     const struct pim_core_place *map = &ll->map->map[layer];
     if (ll->layer[layer].core_layer->output && ll->emitter)
-        pim_core_emit_store(pim_ll_emitter_at(ll, PIM_LL_POST), home, ll->reservation[first].address,
-                            map->address + window * map->pixel_stride, pim_ll_pixel_bytes(ll, layer), 1, 0);
+        pim_core_emit_transfer(pim_ll_emitter_at(ll, PIM_LL_POST), PIM_OP_LOCAL_STORE, home,
+                               ll->reservation[first].address, map->address + window * map->pixel_stride,
+                               pim_ll_pixel_bytes(ll, layer), 1, 0);
     enter_output(ll, layer, window, home, first, ll->output.cores - (ll->output.uses[home] > 0));
     clear_uses(&ll->output);
     ll->reservations = 0;

@@ -1,8 +1,8 @@
 /*
- * Windows of PRODUCT layers (kernels/products.h). A window needs a pixel of the first operand and all
+ * Windows of PRODUCT layers (kernels/kernels.h). A window needs a pixel of the first operand and all
  * pixels of its branch of the second; it brings tiles of the second together, multiplies and adds.
  */
-#include "mappers/pimcomp/kernels/products.h"
+#include "mappers/pimcomp/kernels/kernels.h"
 #include "mappers/pimcomp/latency/latency.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /*
  * Layers whose windows do not slide: which pixels each of them reads is written in tables, and so is the
- * reverse, which windows read a pixel. MOVE layers, window by window.
+ * reverse, which windows read a pixel.
  */
 #include "mappers/pimcomp/latency/latency.h"
 
@@ -165,39 +165,4 @@ enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t index, bool *made
         complete_table(layer, s);
     layer->slots = layer->positions * layer->parts;
     return PIM_OK;
-}
-
-/* Elements of a run that lie in one part of the source go together; one by one where it goes backwards. */
-static void put_run(struct pim_ll *ll, const struct pim_ll_layer *layer, uint32_t number, uint32_t core,
-                    uint32_t pixel)
-{
-    const struct pim_core_run *run = &layer->runs.run[number];
-    bool backwards = run->to_step < 0 || run->from_channel_step < 0;
-    for (uint32_t i = 0, next; i < run->count; i = next) {
-        int64_t channel = run->from_channel + (int64_t)i * run->from_channel_step;
-        uint32_t p = 0;
-        while (layer->part[p].source != run->source ||
-               channel >= (int64_t)layer->part[p].offset + layer->part[p].channels)
-            p++;
-        const struct pim_ll_part *part = &layer->part[p];
-        for (next = i + 1; next < run->count && !backwards; next++)
-            if (run->from_channel + (int64_t)next * run->from_channel_step >=
-                (int64_t)part->offset + part->channels)
-                break;
-        uint32_t from =
-            pim_ll_element(ll, layer, layer->run_position[number] * layer->parts + p, (uint32_t)channel);
-        int64_t to = run->to_channel + (int64_t)i * run->to_step;
-        pim_core_emit_run(pim_ll_emitter_at(ll, PIM_LL_POST), core, run,
-                          pixel + (uint32_t)to * PIM_CORE_ELEMENT_BYTES, from, next - i);
-    }
-}
-
-void pim_ll_move_window(struct pim_ll *ll, uint32_t index, uint32_t window, uint32_t core, uint32_t pixel)
-{
-    const struct pim_ll_layer *layer = &ll->layer[index];
-    if (layer->runs.zeros)
-        pim_core_emit_write(pim_ll_emitter_at(ll, PIM_LL_POST), core, pixel, 0, pim_ll_pixel_bytes(ll, index),
-                            1, 0);
-    for (uint32_t r = layer->runs.first[window]; r < layer->runs.first[window + 1]; r++)
-        put_run(ll, layer, r, core, pixel);
 }

@@ -50,8 +50,8 @@ static uint32_t pool_part(const struct window *window, uint32_t p)
     if (count == 1)
         copy(window, to, first, part->channels);
     if (count == 0)
-        pim_core_emit_write(emitter_of(window), window->core, to, 0, part->channels * PIM_CORE_ELEMENT_BYTES,
-                            1, 0);
+        pim_core_emit_zeros(emitter_of(window), window->core, to, part->channels * PIM_CORE_ELEMENT_BYTES, 1,
+                            0);
     return count;
 }
 
@@ -111,6 +111,44 @@ static void element_of_two(const struct window *window)
     }
 }
 
+/* --- moves --- */
+
+/* Elements of a run that lie in one part of the source go together; one by one where it goes backwards. */
+static void put_run(struct pim_ll *ll, const struct pim_ll_layer *layer, uint32_t number, uint32_t core,
+                    uint32_t pixel)
+{
+    const struct pim_core_run *run = &layer->runs.run[number];
+    bool backwards = run->to_step < 0 || run->from_channel_step < 0;
+    for (uint32_t i = 0, next; i < run->count; i = next) {
+        int64_t channel = run->from_channel + (int64_t)i * run->from_channel_step;
+        uint32_t p = 0;
+        while (layer->part[p].source != run->source ||
+               channel >= (int64_t)layer->part[p].offset + layer->part[p].channels)
+            p++;
+        const struct pim_ll_part *part = &layer->part[p];
+        for (next = i + 1; next < run->count && !backwards; next++)
+            if (run->from_channel + (int64_t)next * run->from_channel_step >=
+                (int64_t)part->offset + part->channels)
+                break;
+        uint32_t from =
+            pim_ll_element(ll, layer, layer->run_position[number] * layer->parts + p, (uint32_t)channel);
+        int64_t to = run->to_channel + (int64_t)i * run->to_step;
+        pim_core_emit_run(pim_ll_emitter_at(ll, PIM_LL_POST), core, run,
+                          pixel + (uint32_t)to * PIM_CORE_ELEMENT_BYTES, from, next - i);
+    }
+}
+
+/* The copies of a window of a MOVE layer, its output at `pixel` of `core`. */
+static void move_window(struct pim_ll *ll, uint32_t index, uint32_t window, uint32_t core, uint32_t pixel)
+{
+    const struct pim_ll_layer *layer = &ll->layer[index];
+    if (layer->runs.zeros)
+        pim_core_emit_zeros(pim_ll_emitter_at(ll, PIM_LL_POST), core, pixel, pim_ll_pixel_bytes(ll, index), 1,
+                            0);
+    for (uint32_t r = layer->runs.first[window]; r < layer->runs.first[window + 1]; r++)
+        put_run(ll, layer, r, core, pixel);
+}
+
 /* --- pooling as pixels come --- */
 
 /* Pixels of a map in the global memory that are loaded together. */
@@ -158,10 +196,8 @@ static bool take_slots(struct window *window, struct pim_ll_worker *worker,
     ll->reservations = ll->loads = 0;
     if ((worker->taken == 0 &&
          !pim_ll_reserve(ll, window->index, worker->core, pim_ll_pixel_bytes(ll, window->index))) ||
-        !pim_ll_reserve_loads(ll, reader)) {
-        pim_ll_cancel_reservations(ll);
+        !pim_ll_reserve_loads(ll, reader))
         return false;
-    }
     if (worker->taken == 0)
         worker->pixel = ll->reservation[0].address;
     pim_ll_perform_loads(ll);
@@ -195,10 +231,8 @@ static bool run_as_they_come(struct window *window, struct pim_ll_worker *worker
             return false;
     }
     ll->reservations = 0;
-    if (!pim_ll_reserve_output(ll, window->index, number, worker->core, worker->pixel, &first)) {
-        pim_ll_cancel_reservations(ll);
+    if (!pim_ll_reserve_output(ll, window->index, number, worker->core, worker->pixel, &first))
         return false;
-    }
     window->pixel = worker->pixel;
     if (ll->emitter) {
         divide(window, worker->positions);
@@ -239,16 +273,14 @@ bool pim_ll_run_vector(struct pim_ll *ll, uint32_t index, uint32_t w)
         beside = ll->reservation[0];
     }
     if (!pim_ll_reserve_loads(ll, &reader) ||
-        !pim_ll_reserve_output(ll, index, reader.task, worker->core, PIM_PIXEL_NONE, &first)) {
-        pim_ll_cancel_reservations(ll);
+        !pim_ll_reserve_output(ll, index, reader.task, worker->core, PIM_PIXEL_NONE, &first))
         return false;
-    }
     pim_ll_perform_loads(ll);
     pim_ll_find_loaded(ll, &reader);
     if (ll->emitter && ll->status == PIM_OK) {
         window.pixel = ll->reservation[first].address;
         if (layer->core_layer->kind == PIM_CORE_MOVE)
-            pim_ll_move_window(ll, index, reader.task, worker->core, window.pixel);
+            move_window(ll, index, reader.task, worker->core, window.pixel);
         else if (layer->core_layer->kind == PIM_CORE_PRODUCT)
             pim_ll_product_window(ll, index, worker->core, window.pixel, beside.address);
         else if (layer->core_layer->kind == PIM_CORE_POOLING)

@@ -1,5 +1,4 @@
-/* Baselines of the evaluation: baseline.h. */
-#include "mappers/pimcomp/layout/baseline.h"
+/* Baselines of the evaluation: layout.h. */
 #include "mappers/pimcomp/layout/layout.h"
 #include "sim/names.h"
 #include "sim/try.h"

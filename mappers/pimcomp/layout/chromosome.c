@@ -49,17 +49,17 @@ enum pim_status pim_gene_workshop_make(const struct pim_gene_space *space, struc
 {
     size_t cores = space->architecture->cores, layers = space->network->count;
     *w = (struct pim_gene_workshop){
-        .portion = PIM_ARENA_ARRAY(arena, struct pim_core_portion, cores * space->slots),
-        .first = PIM_ARENA_ARRAY(arena, uint32_t, cores + 1),
-        .link = PIM_ARENA_ARRAY(arena, struct pim_core_link, cores * space->slots),
+        .portions.portion = PIM_ARENA_ARRAY(arena, struct pim_core_portion, cores * space->slots),
+        .portions.first = PIM_ARENA_ARRAY(arena, uint32_t, cores + 1),
+        .portions.link = PIM_ARENA_ARRAY(arena, struct pim_core_link, cores * space->slots),
         .missing = PIM_ARENA_ARRAY(arena, uint32_t, layers),
         .home = PIM_ARENA_ARRAY(arena, uint32_t, layers),
         .place_of_home = PIM_ARENA_ARRAY(arena, uint32_t, layers),
         .place = PIM_ARENA_ARRAY(arena, uint32_t, cores),
         .amount = PIM_ARENA_ARRAY(arena, uint32_t, cores),
     };
-    if (!w->portion || !w->first || !w->link || !w->missing || !w->home || !w->place_of_home || !w->place ||
-        !w->amount)
+    if (!w->portions.portion || !w->portions.first || !w->portions.link || !w->missing || !w->home ||
+        !w->place_of_home || !w->place || !w->amount)
         return out_of_memory(error, space->architecture);
     return pim_core_evaluation_make(&space->costs, arena, &w->evaluation, error);
 }
@@ -183,16 +183,17 @@ static void place_gene(const struct pim_gene_space *space, struct pim_gene_works
 {
     uint32_t layer = gene / PIM_GENE_LAYER, count = gene % PIM_GENE_LAYER;
     uint32_t replica = space->partition->layer[layer].groups, whole = count / replica, rest = count % replica;
-    struct pim_core_portion *portion = &w->portion[index];
+    struct pim_core_portion *portion = &w->portions.portion[index];
     *portion = (struct pim_core_portion){.layer = layer, .homes = whole, .replicas = whole, .groups = count};
     if (rest && w->missing[layer]) { /* a replica that was begun before */
         uint32_t part = rest < w->missing[layer] ? rest : w->missing[layer];
         portion->replicas++;
         portion->sums_out++;
         portion->contributor_groups = part;
-        portion->span = w->portion[w->home[layer]].homes;
-        w->link[w->links++] = (struct pim_core_link){layer, w->place_of_home[layer], position, portion->span};
-        w->portion[w->home[layer]].sums_in++;
+        portion->span = w->portions.portion[w->home[layer]].homes;
+        w->portions.link[w->portions.links++] =
+            (struct pim_core_link){layer, w->place_of_home[layer], position, portion->span};
+        w->portions.portion[w->home[layer]].sums_in++;
         w->missing[layer] -= part;
         rest -= part;
     }
@@ -209,7 +210,7 @@ void pim_chromosome_weigh(const struct pim_gene_space *space, struct pim_gene_wo
                           struct pim_chromosome *c)
 {
     uint32_t next = 0, cores = space->architecture->cores;
-    w->links = 0;
+    w->portions.links = 0;
     memset(w->missing, 0, space->network->count * sizeof *w->missing);
     for (uint32_t m = 0; m < space->matrices; m++) {
         uint32_t layer = space->matrix[m];
@@ -217,13 +218,13 @@ void pim_chromosome_weigh(const struct pim_gene_space *space, struct pim_gene_wo
     }
     for (uint32_t p = 0; p < cores; p++) {
         const uint32_t *gene = c->gene + (size_t)p * space->slots;
-        w->first[p] = next;
+        w->portions.first[p] = next;
         for (uint32_t s = 0; s < space->slots; s++)
             if (gene[s] != 0)
                 place_gene(space, w, p, next++, gene[s]);
     }
-    w->first[cores] = next;
-    pim_core_evaluate(&space->costs, &w->evaluation, w->portion, w->first, w->link, w->links);
+    w->portions.first[cores] = next;
+    pim_core_evaluate(&space->costs, &w->evaluation, &w->portions);
     c->cycles = w->evaluation.result.cycles;
     c->spread = w->evaluation.result.spread;
 }
@@ -303,32 +304,4 @@ enum pim_status pim_chromosome_layout(const struct pim_gene_space *space, const 
         lay_layer(space, groups, kept, count, result);
     }
     return PIM_OK;
-}
-
-bool pim_chromosome_legal(const struct pim_gene_space *space, const struct pim_chromosome *c)
-{
-    const struct pim_core_architecture *a = space->architecture;
-    uint64_t genes = 0, groups = 0;
-    for (uint32_t p = 0; p < a->cores; p++) {
-        uint64_t used = 0;
-        const uint32_t *gene = c->gene + (size_t)p * space->slots;
-        for (uint32_t s = 0; s < space->slots; s++) {
-            uint32_t layer = gene[s] / PIM_GENE_LAYER;
-            used += gene[s] ? (uint64_t)(gene[s] % PIM_GENE_LAYER) * space->size[layer] : 0;
-            genes += gene[s] % PIM_GENE_LAYER;
-            for (uint32_t t = 0; t < s; t++)
-                if (gene[s] && gene[t] && gene[t] / PIM_GENE_LAYER == layer)
-                    return false;
-        }
-        if (used + c->vacant[p] != a->arrays)
-            return false;
-    }
-    for (uint32_t m = 0; m < space->matrices; m++) {
-        uint32_t layer = space->matrix[m], replica = space->partition->layer[layer].groups;
-        groups += c->groups[layer];
-        if (c->groups[layer] == 0 || c->groups[layer] % replica != 0 ||
-            c->groups[layer] / replica > space->network->layer[layer].windows)
-            return false;
-    }
-    return genes == groups;
 }

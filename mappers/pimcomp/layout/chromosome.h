@@ -46,10 +46,7 @@ struct pim_gene_space {
 /* What a thread works with. */
 struct pim_gene_workshop {
     struct pim_core_evaluation evaluation;
-    struct pim_core_portion *portion;
-    uint32_t *first; /* portions of each position */
-    struct pim_core_link *link;
-    uint32_t links;
+    struct pim_core_portions portions;
     uint32_t *missing;       /* of each layer: groups that the replica under construction still lacks */
     uint32_t *home;          /* of each layer: its home's portion, */
     uint32_t *place_of_home; /* and its position */
@@ -98,8 +95,5 @@ enum pim_status pim_chromosome_layout(const struct pim_gene_space *space,
                                       const struct pim_chromosome *chromosome,
                                       const struct pim_core_layout *parent, struct pim_arena *arena,
                                       struct pim_core_layout *layout, struct pim_error *error);
-
-/* Verifies invariants 1 to 3; for tests. */
-bool pim_chromosome_legal(const struct pim_gene_space *space, const struct pim_chromosome *chromosome);
 
 #endif

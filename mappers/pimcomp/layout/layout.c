@@ -1,4 +1,4 @@
-/* Layouts without a search: first fit, balanced replication, and the check of any layout. */
+/* Layouts without a search: first fit, balanced replication, equal steps; and the check of any layout. */
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "sim/try.h"
@@ -7,40 +7,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MORE_STEPS = 8, CLOSER = 64 }; /* parts of the steps by which layouts of equal steps differ */
+
 /* A layout under construction. */
 struct packer {
     const struct pim_core_architecture *architecture;
     const struct pim_core_network *network;
     const struct pim_core_partition *partition;
     struct pim_arena *arena;
-    uint32_t *vacant; /* arrays of each core that are free */
+    uint32_t *vacant;  /* arrays of each core that are free */
+    uint32_t *ordered; /* equal steps: layers with array groups, in the order of placement, */
+    uint32_t layers;   /* and how many they are */
 };
 
-static enum pim_status start(struct packer *p, struct pim_core_layout *layout, struct pim_error *error)
+static enum pim_status make_packer(const struct pim_core_mapping *mapping, struct pim_arena *arena,
+                                   struct packer *p, struct pim_error *error)
 {
-    p->vacant = PIM_ARENA_ARRAY(p->arena, uint32_t, p->architecture->cores);
-    layout->layer = PIM_ARENA_ARRAY(p->arena, struct pim_core_layout_layer, p->network->count);
-    PIM_NEED_MEMORY(p->vacant && layout->layer, error,
-                    "no memory for a layout of %" PRIu32 " layers on %" PRIu32 " cores", p->network->count,
-                    p->architecture->cores);
-    for (uint32_t core = 0; core < p->architecture->cores; core++)
-        p->vacant[core] = p->architecture->arrays;
+    *p = (struct packer){.architecture = mapping->architecture,
+                         .network = mapping->network,
+                         .partition = mapping->partition,
+                         .arena = arena,
+                         .vacant = PIM_ARENA_ARRAY(arena, uint32_t, mapping->architecture->cores)};
+    PIM_NEED_MEMORY(p->vacant, error, "no memory for layouts of %" PRIu32 " cores", p->architecture->cores);
     return PIM_OK;
 }
 
-uint32_t pim_core_first_fit(uint32_t *vacant, uint32_t cores, uint32_t arrays)
+static void clear_cores(struct packer *p)
 {
-    for (uint32_t core = 0; core < cores; core++)
-        if (vacant[core] >= arrays) {
-            vacant[core] -= arrays;
+    for (uint32_t core = 0; core < p->architecture->cores; core++)
+        p->vacant[core] = p->architecture->arrays;
+}
+
+/* A layout without replicas on empty cores. */
+static enum pim_status start(struct packer *p, struct pim_core_layout *layout, struct pim_error *error)
+{
+    layout->layer = PIM_ARENA_ARRAY(p->arena, struct pim_core_layout_layer, p->network->count);
+    PIM_NEED_MEMORY(layout->layer, error, "no memory for a layout of %" PRIu32 " layers", p->network->count);
+    clear_cores(p);
+    return PIM_OK;
+}
+
+/* The first core with room for so many arrays, which it then has no longer; PIM_NONE: there is none. */
+static uint32_t place(struct packer *p, uint32_t arrays)
+{
+    for (uint32_t core = 0; core < p->architecture->cores; core++)
+        if (p->vacant[core] >= arrays) {
+            p->vacant[core] -= arrays;
             return core;
         }
     return PIM_NONE;
-}
-
-static uint32_t place(struct packer *p, uint32_t arrays)
-{
-    return pim_core_first_fit(p->vacant, p->architecture->cores, arrays);
 }
 
 /* Places one replica of a layer, or nothing. */
@@ -56,6 +71,21 @@ static bool place_replica(struct packer *p, uint32_t layer, uint32_t *core)
         return false;
     }
     return true;
+}
+
+/* Places all replicas of a layer; *placed: whether they found room. */
+static enum pim_status place_layer(struct packer *p, uint32_t index, uint32_t replicas,
+                                   struct pim_core_layout_layer *layer, bool *placed, struct pim_error *error)
+{
+    uint32_t groups = p->partition->layer[index].groups;
+    layer->replicas = replicas;
+    layer->core = PIM_ARENA_ARRAY(p->arena, uint32_t, (size_t)replicas * groups);
+    PIM_NEED_MEMORY(layer->core, error, "no memory for the layout of layer %s",
+                    p->network->layer[index].name);
+    *placed = true;
+    for (uint32_t r = 0; r < replicas && *placed; r++)
+        *placed = place_replica(p, index, layer->core + (size_t)r * groups);
+    return PIM_OK;
 }
 
 struct piece {
@@ -87,8 +117,7 @@ static enum pim_status place_by_size(struct packer *p, struct pim_core_layout *l
         for (uint32_t g = 0; g < p->partition->layer[i].groups; g++)
             piece[next++] = (struct piece){i, g, p->partition->layer[i].group[g].arrays};
     qsort(piece, next, sizeof *piece, compare_pieces);
-    for (uint32_t core = 0; core < p->architecture->cores; core++)
-        p->vacant[core] = p->architecture->arrays;
+    clear_cores(p);
     for (size_t i = 0; i < next; i++) {
         uint32_t core = place(p, piece[i].arrays);
         layout->layer[piece[i].layer].core[piece[i].group] = core;
@@ -105,26 +134,23 @@ static enum pim_status place_by_size(struct packer *p, struct pim_core_layout *l
 
 static enum pim_status place_first(struct packer *p, struct pim_core_layout *layout, struct pim_error *error)
 {
-    bool placed = true;
+    bool all = true;
     PIM_TRY(start(p, layout, error));
     for (uint32_t i = 0; i < p->network->count; i++) {
-        uint32_t groups = p->partition->layer[i].groups;
-        if (groups == 0)
-            continue;
-        layout->layer[i].replicas = 1;
-        layout->layer[i].core = PIM_ARENA_ARRAY(p->arena, uint32_t, groups);
-        PIM_NEED_MEMORY(layout->layer[i].core, error, "no memory for the layout of layer %s",
-                        p->network->layer[i].name);
-        placed = placed && place_replica(p, i, layout->layer[i].core);
+        bool placed = true;
+        if (p->partition->layer[i].groups > 0)
+            PIM_TRY(place_layer(p, i, 1, &layout->layer[i], &placed, error));
+        all = all && placed;
     }
-    return placed ? PIM_OK : place_by_size(p, layout, error);
+    return all ? PIM_OK : place_by_size(p, layout, error);
 }
 
 enum pim_status pim_core_layout_first(const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                       struct pim_core_layout *layout, struct pim_error *error)
 {
-    struct packer packer = {mapping->architecture, mapping->network, mapping->partition, arena, NULL};
-    return place_first(&packer, layout, error);
+    struct packer p;
+    PIM_TRY(make_packer(mapping, arena, &p, error));
+    return place_first(&p, layout, error);
 }
 
 uint32_t pim_core_most_loaded(const struct pim_core_mapping *mapping, const struct pim_core_layout *layout)
@@ -163,7 +189,8 @@ enum pim_status pim_core_layout_balance(const struct pim_core_mapping *mapping, 
                                         struct pim_core_layout *layout, struct pim_error *error)
 {
     const struct pim_core_partition *partition = mapping->partition;
-    struct packer p = {mapping->architecture, mapping->network, partition, arena, NULL};
+    struct packer p;
+    PIM_TRY(make_packer(mapping, arena, &p, error));
     PIM_TRY(place_first(&p, layout, error));
     uint64_t spare = ((uint64_t)p.architecture->cores * p.architecture->arrays - partition->arrays) / 2,
              used = 0;
@@ -178,6 +205,122 @@ enum pim_status pim_core_layout_balance(const struct pim_core_mapping *mapping, 
     }
     return PIM_OK;
 }
+
+/* --- equal steps --- */
+
+static uint32_t replicas_of(const struct packer *p, uint32_t layer, uint64_t steps)
+{
+    return (uint32_t)((p->network->layer[layer].windows + steps - 1) / steps);
+}
+
+/* Arrays of the layout of so many steps. */
+static uint64_t arrays_of(const struct packer *p, uint64_t steps)
+{
+    uint64_t arrays = 0;
+    for (uint32_t i = 0; i < p->layers; i++)
+        arrays += (uint64_t)replicas_of(p, p->ordered[i], steps) * p->partition->layer[p->ordered[i]].arrays;
+    return arrays;
+}
+
+static uint32_t largest_group(const struct packer *p, uint32_t layer)
+{
+    const struct pim_core_partition_layer *l = &p->partition->layer[layer];
+    uint32_t largest = 0;
+    for (uint32_t g = 0; g < l->groups; g++)
+        largest = l->group[g].arrays > largest ? l->group[g].arrays : largest;
+    return largest;
+}
+
+/* By falling size of the largest group, of equals the earlier layer first. */
+static void order_by_size(struct packer *p)
+{
+    for (uint32_t i = 1; i < p->layers; i++)
+        for (uint32_t j = i; j > 0 && largest_group(p, p->ordered[j - 1]) < largest_group(p, p->ordered[j]);
+             j--) {
+            uint32_t layer = p->ordered[j];
+            p->ordered[j] = p->ordered[j - 1];
+            p->ordered[j - 1] = layer;
+        }
+}
+
+/* The layout of so many steps; *placed: whether it found room. */
+static enum pim_status place_steps(struct packer *p, uint64_t steps, struct pim_core_layout *layout,
+                                   bool *placed, struct pim_error *error)
+{
+    *placed = true;
+    PIM_TRY(start(p, layout, error));
+    for (uint32_t i = 0; i < p->layers && *placed; i++)
+        PIM_TRY(place_layer(p, p->ordered[i], replicas_of(p, p->ordered[i], steps),
+                            &layout->layer[p->ordered[i]], placed, error));
+    return PIM_OK;
+}
+
+/* The steps of the slowest layer of this layout: `steps`, or fewer where nobody takes so many. */
+static uint64_t taken_steps(const struct packer *p, uint64_t steps)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < p->layers; i++) {
+        uint64_t replicas = replicas_of(p, p->ordered[i], steps),
+                 own = (p->network->layer[p->ordered[i]].windows + replicas - 1) / replicas;
+        taken = own > taken ? own : taken;
+    }
+    return taken;
+}
+
+/* The fewest steps whose layout has no more arrays than there are. */
+static uint64_t fewest_steps(const struct packer *p, uint64_t most)
+{
+    const uint64_t arrays = (uint64_t)p->architecture->cores * p->architecture->arrays;
+    uint64_t few = 1, many = most; /* those of `many` are enough, or none are */
+    while (few < many) {
+        uint64_t middle = few + (many - few) / 2;
+        if (arrays_of(p, middle) <= arrays)
+            many = middle;
+        else
+            few = middle + 1;
+    }
+    return few;
+}
+
+static enum pim_status fill(struct packer *p, uint32_t most, struct pim_core_layout *layout, uint32_t *count,
+                            struct pim_error *error)
+{
+    uint64_t windows = 1;
+    for (uint32_t i = 0; i < p->layers; i++)
+        if (p->network->layer[p->ordered[i]].windows > windows)
+            windows = p->network->layer[p->ordered[i]].windows;
+    for (uint64_t steps = fewest_steps(p, windows); *count < most && steps <= windows;) {
+        bool placed;
+        if (taken_steps(p, steps) < steps) { /* the layout of those */
+            steps++;
+            continue;
+        }
+        PIM_TRY(place_steps(p, steps, &layout[*count], &placed, error));
+        *count += placed;
+        steps += 1 + steps / (placed ? MORE_STEPS : CLOSER);
+    }
+    return PIM_OK;
+}
+
+enum pim_status pim_core_layouts_even(const struct pim_core_mapping *mapping, uint32_t most,
+                                      struct pim_arena *arena, struct pim_core_layout *layout,
+                                      uint32_t *count, struct pim_error *error)
+{
+    struct packer p;
+    *count = 0;
+    PIM_TRY(make_packer(mapping, arena, &p, error));
+    p.ordered = PIM_ARENA_ARRAY(arena, uint32_t, p.network->count);
+    PIM_NEED_MEMORY(p.ordered, error, "no memory for layouts of %" PRIu32 " layers", p.network->count);
+    for (uint32_t i = 0; i < p.network->count; i++)
+        if (p.partition->layer[i].groups != 0)
+            p.ordered[p.layers++] = i;
+    if (p.layers == 0)
+        return PIM_OK;
+    order_by_size(&p);
+    return fill(&p, most, layout, count, error);
+}
+
+/* --- any layout --- */
 
 enum pim_status pim_core_layout_check(const struct pim_core_mapping *mapping, struct pim_error *error)
 {
@@ -221,6 +364,23 @@ bool pim_core_layouts_equal(const struct pim_core_mapping *mapping, const struct
             return false;
     }
     return true;
+}
+
+enum pim_status pim_core_layout_copy(const struct pim_core_mapping *mapping,
+                                     const struct pim_core_layout *from, struct pim_arena *arena,
+                                     struct pim_core_layout *to, struct pim_error *error)
+{
+    to->layer = PIM_ARENA_ARRAY(arena, struct pim_core_layout_layer, mapping->network->count);
+    PIM_NEED_MEMORY(to->layer, error, "no memory to copy a layout");
+    for (uint32_t i = 0; i < mapping->network->count; i++) {
+        const struct pim_core_layout_layer *of = &from->layer[i];
+        const size_t count = (size_t)of->replicas * mapping->partition->layer[i].groups;
+        to->layer[i] = (struct pim_core_layout_layer){of->replicas, PIM_ARENA_ARRAY(arena, uint32_t, count)};
+        PIM_NEED_MEMORY(to->layer[i].core, error, "no memory to copy a layout");
+        if (count > 0)
+            memcpy(to->layer[i].core, of->core, count * sizeof *of->core);
+    }
+    return PIM_OK;
 }
 
 uint64_t pim_core_layout_arrays(const struct pim_core_mapping *mapping)

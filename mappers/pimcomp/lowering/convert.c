@@ -5,8 +5,8 @@
  * else. The same holds for scales and shifts behind a matrix: the scale goes into the weights, the shift into
  * the bias.
  */
-#include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/lowering/lowering.h"
+#include "mappers/verify/value.h"
 #include "traces/instruction.h"
 
 #include <inttypes.h>
@@ -125,7 +125,7 @@ static void lower_convolution(struct pim_lowering *l)
         l->layer->attributes.convolution.groups == 1) {
         source = pim_view_source(view); /* a flattened map through a kernel of one pixel: fully connected */
         sliding = whole_map(&source);
-    } else if (!pim_view_map(l, 0, &source)) {
+    } else if (!pim_view_map(l, &source)) {
         return;
     } else {
         flat = false;
@@ -140,13 +140,13 @@ static void lower_convolution(struct pim_lowering *l)
     l->view[l->index] = pim_view_of_layer(l, l->network->count - 1, NULL);
 }
 
-/* The last dimension of an input becomes the channels of its pixels, by a move if it must. */
-static bool channels_last(struct pim_lowering *l, uint32_t input)
+/* The last dimension of input 0 becomes the channels of its pixels, by a move if it must. */
+static bool channels_last(struct pim_lowering *l)
 {
-    const struct pim_core_view *view = pim_input_view(l, input);
-    if (!view->strided && pim_view_channels_last(view, pim_input_shape(l, input)))
+    const struct pim_core_view *view = pim_input_view(l, 0);
+    if (!view->strided && pim_view_channels_last(view, pim_input_shape(l, 0)))
         return true;
-    return pim_move_remake(l, l->layer->input[input], PIM_LAYOUT_LAST);
+    return pim_move_remake(l, l->layer->input[0], PIM_LAYOUT_LAST);
 }
 
 static void lower_linear(struct pim_lowering *l)
@@ -156,7 +156,7 @@ static void lower_linear(struct pim_lowering *l)
     uint32_t outputs = l->layer->attributes.linear.outputs, last = shape->dimension[shape->rank - 1];
     bool bias = l->layer->attributes.linear.bias;
     bool whole = last == view_elements(view) && !view->strided;
-    if ((!whole || view->strided) && !channels_last(l, 0))
+    if ((!whole || view->strided) && !channels_last(l))
         return;
     const struct pim_core_view input = *view;
     struct pim_core_source source = pim_view_source(view);
@@ -194,7 +194,7 @@ static void lower_pooling(struct pim_lowering *l)
 {
     struct pim_core_source source;
     const struct pim_shape *output = &l->layer->output;
-    if (!pim_view_map(l, 0, &source))
+    if (!pim_view_map(l, &source))
         return;
     bool average = l->layer->attributes.pooling.kind == PIM_POOLING_AVERAGE;
     if (l->layer->attributes.pooling.kind == PIM_POOLING_NORM) {
@@ -298,7 +298,7 @@ static void lower_over_channels(struct pim_lowering *l, bool last, int32_t numbe
         layer->block = block;
         return;
     }
-    if (last ? !channels_last(l, 0) : !pim_view_map(l, 0, &source))
+    if (last ? !channels_last(l) : !pim_view_map(l, &source))
         return;
     (void)pim_lower_element(l, pim_input_view(l, 0),
                             (struct pim_core_vector){.operation = PIM_LOCAL_NORMALIZE, .immediate = number});
@@ -313,7 +313,7 @@ static void lower_normalization(struct pim_lowering *l)
         return;
     }
     if (!pim_move_settle(l, l->layer->input[0], PIM_LAYOUT_MAP) || pim_lower_affine(l, 0, true) ||
-        !pim_view_map(l, 0, &source))
+        !pim_view_map(l, &source))
         return;
     pim_lower_function(l, 0, (struct pim_core_vector){PIM_LOCAL_FUNCTION, PIM_VALUE_FUNCTION_AFFINE});
 }

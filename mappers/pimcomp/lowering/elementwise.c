@@ -5,8 +5,8 @@
  * A vector over the channels of a map (squeeze and excitation) is repeated by the vector layer itself. Other
  * small tensors are repeated by a MOVE layer first.
  */
-#include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/lowering/lowering.h"
+#include "mappers/verify/value.h"
 #include "traces/instruction.h"
 
 static struct pim_core_vector operation_of(enum pim_elementwise kind)

@@ -3,8 +3,8 @@
  * topological order; each gets a view (lowering.h), and those with arithmetic make a lowered layer or join
  * the one before (lowering/convert.c). What cores cannot execute is refused by name: nothing is passed over.
  */
-#include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/lowering/lowering.h"
+#include "mappers/verify/value.h"
 #include "sim/names.h"
 #include "sim/try.h"
 

@@ -90,9 +90,9 @@ struct pim_core_source pim_view_source(const struct pim_core_view *view);
 /* The whole output of lowered layer `layer`, its axes in `order` (NULL: channels, rows, columns). */
 struct pim_core_view pim_view_of_layer(struct pim_lowering *l, uint32_t layer, const uint8_t *order);
 
-/* Brings input `input` of the layer at work, a tensor [1, channels, height, width], into a source; says why
+/* Brings input 0 of the layer at work, a tensor [1, channels, height, width], into a source; says why
  * not by failing. */
-bool pim_view_map(struct pim_lowering *l, uint32_t input, struct pim_core_source *source);
+bool pim_view_map(struct pim_lowering *l, struct pim_core_source *source);
 
 /* Maps joined along their channels: the view; false when it is something else, or failed. */
 bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result);

@@ -5,8 +5,8 @@
  * The dimensions of an operand have roles. Its pixels are those of the branches, then PIXEL; its channels
  * those of the batches, then CHANNEL. An operand that does not lie so is copied by a MOVE layer first.
  */
-#include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/lowering/lowering.h"
+#include "mappers/verify/value.h"
 #include "traces/instruction.h"
 
 #include <inttypes.h>

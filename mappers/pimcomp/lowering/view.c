@@ -101,10 +101,10 @@ static bool is_map(const struct pim_core_view *view, const struct pim_shape *sha
            (mask[1] & ~(1u << PIM_AXIS_CHANNEL)) == 0 && pim_view_same(view, &plain, false);
 }
 
-bool pim_view_map(struct pim_lowering *l, uint32_t input, struct pim_core_source *source)
+bool pim_view_map(struct pim_lowering *l, struct pim_core_source *source)
 {
     char text[96];
-    uint32_t tensor = l->layer->input[input];
+    uint32_t tensor = l->layer->input[0];
     const struct pim_core_view *view = &l->view[tensor];
     const struct pim_shape *shape = &l->graph->layers[tensor].output;
     if (shape->rank != 4 || shape->dimension[0] != 1)

@@ -48,6 +48,9 @@ enum pim_core_layer_kind {
         PIM_CORE_LAYERS
 };
 
+/* "matrix", ..; NULL outside. */
+const char *pim_core_layer_kind_name(unsigned kind);
+
 /* Channels [channel, channel + channels) of every pixel of a layer. */
 struct pim_core_part {
     uint32_t layer, channel, channels;

@@ -38,6 +38,7 @@ enum pim_status pim_core_schedule_report(const struct pim_core_emitter *emitter,
     report->group = PIM_ARENA_ARRAY(arena, uint32_t, emitter->mapping->network->count);
     report->local_bytes = emitter->local_bytes;
     report->counts = emitter->counts;
+    report->counts.instructions = emitter->program.all_instructions;
     report->layer_mvms = emitter->layer_mvms;
     return report->group ? PIM_OK : pim_fail(error, PIM_NO_MEMORY, "no memory for the report of a schedule");
 }

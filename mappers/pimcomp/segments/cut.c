@@ -227,9 +227,9 @@ static enum pim_status collect(const struct cut *cut, struct pim_arena *arena,
     return PIM_OK;
 }
 
-static enum pim_status find(const struct pim_core_segment_problem *problem, bool longest,
-                            struct pim_arena *arena, struct pim_core_segments *segments,
-                            struct pim_error *error)
+enum pim_status pim_core_segments_cut(const struct pim_core_segment_problem *problem, bool longest,
+                                      struct pim_arena *arena, struct pim_core_segments *segments,
+                                      struct pim_error *error)
 {
     struct cut cut = {.problem = problem};
     for (int all = 0; all < 2; all++) {
@@ -244,19 +244,6 @@ static enum pim_status find(const struct pim_core_segment_problem *problem, bool
     return pim_fail_in(error, "no cut into segments makes the network fit: layers %s to %s",
                        problem->network->layer[cut.why_begin].name,
                        problem->network->layer[cut.why_end - 1].name);
-}
-
-enum pim_status pim_core_segments_cut(const struct pim_core_segment_problem *problem, struct pim_arena *arena,
-                                      struct pim_core_segments *segments, struct pim_error *error)
-{
-    return find(problem, false, arena, segments, error);
-}
-
-enum pim_status pim_core_segments_greedy(const struct pim_core_segment_problem *problem,
-                                         struct pim_arena *arena, struct pim_core_segments *segments,
-                                         struct pim_error *error)
-{
-    return find(problem, true, arena, segments, error);
 }
 
 enum pim_status pim_core_segments_join(const struct pim_core_segment_problem *problem,

@@ -80,7 +80,7 @@ static void write_core(const struct run *run, struct pim_core_emitter *emitter, 
         bytes = (longest + PLACE_STEP - 1) / PLACE_STEP * PLACE_STEP;
     uint32_t places = (uint32_t)(room / bytes < PLACES ? room / bytes : PLACES);
     if (places == 0) {
-        emitter->status = emitter->program.status =
+        emitter->program.status =
             pim_fail(run->error, PIM_BAD_INPUT,
                      "core %" PRIu32 ": a row of weights of %s is %" PRIu64
                      " bytes, too many to be written from its local memory: core.local_memory_bytes is "
@@ -89,7 +89,7 @@ static void write_core(const struct run *run, struct pim_core_emitter *emitter, 
                      run->problem->architecture->local_memory_bytes);
         return;
     }
-    while (left > 0 && emitter->status == PIM_OK)
+    while (left > 0 && emitter->program.status == PIM_OK)
         for (uint32_t i = 0; i < count; i++) {
             const struct pim_trace_array_group *group =
                 &run->segment->partition.layer[piece[i].layer].group[piece[i].group];
@@ -99,7 +99,8 @@ static void write_core(const struct run *run, struct pim_core_emitter *emitter, 
             uint64_t most = bytes / row;
             rows = rows < most ? rows : most;
             uint64_t local = BUFFERS + (turn++ % places) * bytes;
-            pim_core_emit_load(emitter, core, local, piece[i].address, rows * row, 1, 0);
+            pim_core_emit_transfer(emitter, PIM_OP_LOCAL_LOAD, core, local, piece[i].address, rows * row, 1,
+                                   0);
             pim_core_emit_array_write(emitter, piece[i].layer, piece[i].replica, piece[i].group, piece[i].row,
                                       (uint32_t)rows, local);
             piece[i].row += (uint32_t)rows;
@@ -119,7 +120,7 @@ static void write_weights(void *context, struct pim_core_emitter *emitter)
         groups += (uint64_t)run->segment->partition.layer[i].groups * run->segment->layout.layer[i].replicas;
     struct piece *piece = PIM_ARENA_ARRAY(run->arena, struct piece, groups);
     if (!piece) {
-        emitter->status = emitter->program.status =
+        emitter->program.status =
             pim_fail(run->error, PIM_NO_MEMORY, "no memory for the weights of a segment");
         return;
     }
@@ -128,8 +129,8 @@ static void write_weights(void *context, struct pim_core_emitter *emitter)
     (void)snprintf(name, sizeof name, "weights of segment %" PRIu32, run->number);
     (void)pim_core_emit_phase_begin(emitter, name);
     if (run->number > 0)
-        pim_core_emit_barrier(emitter, run->core, a->cores, 0);
-    for (uint32_t core = 0; core < a->cores && emitter->status == PIM_OK; core++)
+        pim_core_emit_barrier(emitter, run->core, a->cores);
+    for (uint32_t core = 0; core < a->cores && emitter->program.status == PIM_OK; core++)
         write_core(run, emitter, core, piece);
     pim_core_emit_phase_end(emitter);
 }

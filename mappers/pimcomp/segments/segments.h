@@ -77,16 +77,12 @@ uint64_t pim_core_segment_rounds(const struct pim_core_segment_problem *problem,
 enum pim_status pim_core_segment_weigh(const struct pim_core_segment_problem *problem,
                                        struct pim_core_segment *segment, struct pim_error *error);
 
-/* The segments with the least sum of `cycles` over all cuts of the order (dynamic programming). With many
- * layers cuts are where few maps cross, or anywhere if those do not suffice. PIM_BAD_INPUT: no cut makes the
- * network fit; says which layer does not. */
-enum pim_status pim_core_segments_cut(const struct pim_core_segment_problem *problem, struct pim_arena *arena,
-                                      struct pim_core_segments *segments, struct pim_error *error);
-
-/* The rule of thumb: every segment as long as it fits. */
-enum pim_status pim_core_segments_greedy(const struct pim_core_segment_problem *problem,
-                                         struct pim_arena *arena, struct pim_core_segments *segments,
-                                         struct pim_error *error);
+/* The segments with the least sum of `cycles` over all cuts of the order (dynamic programming); `longest`:
+ * the rule of thumb, every segment as long as it fits. With many layers cuts are where few maps cross, or
+ * anywhere if those do not suffice. PIM_BAD_INPUT: no cut makes the network fit; says which layer. */
+enum pim_status pim_core_segments_cut(const struct pim_core_segment_problem *problem, bool longest,
+                                      struct pim_arena *arena, struct pim_core_segments *segments,
+                                      struct pim_error *error);
 
 /* Partition and layout of all segments, as those of the network: for whoever looks at layers. */
 enum pim_status pim_core_segments_join(const struct pim_core_segment_problem *problem,

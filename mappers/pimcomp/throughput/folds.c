@@ -17,12 +17,10 @@
 
 #include <inttypes.h>
 
-void pim_round_find_folds(struct pim_round_schedule *schedule, uint32_t index)
+void pim_round_find_folds(struct pim_round_layer *layer)
 {
-    struct pim_round_layer *layer = &schedule->layer[index];
     struct pim_round_window *w = &layer->window;
-    layer->folds =
-        pim_core_folds_of(&schedule->network->layer[index], &schedule->mapping->partition->layer[index]);
+    layer->folds = pim_core_folds_of(layer->of, layer->part);
     if (layer->folds.count == 1)
         return;
     w->kernel[0] = w->stride[0] = w->dilation[0] = 1;
@@ -65,13 +63,13 @@ static uint32_t last_input(const struct pim_core_layer *layer, uint32_t row)
 
 /* Gives the rows that other jobs contribute to a place, and counts how many others are under way at a time.
  * */
-static enum pim_status find_borders(struct pim_round_schedule *schedule, struct pim_round_job *job,
-                                    uint32_t begin, uint32_t end)
+static enum pim_status find_borders(struct pim_round_job *job, uint32_t begin, uint32_t end)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    const struct pim_core_layer *layer = job->layer->of;
     const struct pim_sliding *s = &layer->sliding;
-    job->border = PIM_ARENA_ARRAY(schedule->arena, uint32_t, (size_t)(job->row_end - job->row_begin) + 1);
-    PIM_NEED_MEMORY(job->border, schedule->error, "no memory for the rows of %s", layer->name);
+    job->border =
+        PIM_ARENA_ARRAY(job->layer->schedule->arena, uint32_t, (size_t)(job->row_end - job->row_begin) + 1);
+    PIM_NEED_MEMORY(job->border, job->layer->schedule->error, "no memory for the rows of %s", layer->name);
     uint32_t inside = 0;
     for (uint32_t row = job->row_begin; row < job->row_end; row++) {
         bool other = false;
@@ -82,7 +80,7 @@ static enum pim_status find_borders(struct pim_round_schedule *schedule, struct 
         job->border[row - job->row_begin] = other ? job->borders++ : UINT32_MAX;
         inside += !other;
     }
-    uint32_t across = schedule->layer[job->layer].folds.across;
+    uint32_t across = job->layer->folds.across;
     uint32_t step_rows = (job->replicas + across - 2) / across + 1; /* that one step reaches into */
     uint64_t under_way = ((uint64_t)(s->kernel[0] - 1) * s->dilation[0] + step_rows) / s->stride[0] + 2;
     uint32_t owned = job->row_end - job->row_begin; /* with dilation border rows may lie between others */
@@ -90,11 +88,10 @@ static enum pim_status find_borders(struct pim_round_schedule *schedule, struct 
     return PIM_OK;
 }
 
-enum pim_status pim_round_fold_job(struct pim_round_schedule *schedule, struct pim_round_job *job,
-                                   uint32_t before, uint32_t total)
+enum pim_status pim_round_fold_job(struct pim_round_job *job, uint32_t before, uint32_t total)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
-    uint64_t height = layer->source[0].height, across = schedule->layer[job->layer].folds.across;
+    const struct pim_core_layer *layer = job->layer->of;
+    uint64_t height = layer->source[0].height, across = job->layer->folds.across;
     uint32_t begin = (uint32_t)(height * before / total);
     uint32_t end = (uint32_t)(height * (before + job->replicas) / total);
     job->begin = (uint32_t)(begin * across);
@@ -109,12 +106,11 @@ enum pim_status pim_round_fold_job(struct pim_round_schedule *schedule, struct p
         job->row_begin++;
     for (job->row_end = job->row_begin; job->row_end < layer->height && middle_of(layer, job->row_end) < end;)
         job->row_end++;
-    return find_borders(schedule, job, begin, end);
+    return find_borders(job, begin, end);
 }
 
-static struct pim_round_job *owner_of(const struct pim_round_schedule *schedule, uint32_t index, uint32_t row)
+static struct pim_round_job *owner_of(struct pim_round_layer *layer, uint32_t row)
 {
-    const struct pim_round_layer *layer = &schedule->layer[index];
     struct pim_round_job *job = layer->job;
     while (row < job->row_begin || row >= job->row_end)
         job++;
@@ -123,15 +119,15 @@ static struct pim_round_job *owner_of(const struct pim_round_schedule *schedule,
 
 /* --- rows of the output --- */
 
-static uint64_t row_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job)
+static uint64_t row_bytes(const struct pim_round_job *job)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    const struct pim_core_layer *layer = job->layer->of;
     return (uint64_t)layer->width * layer->channels * PIM_CORE_ELEMENT_BYTES;
 }
 
-uint64_t pim_round_fold_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job)
+uint64_t pim_round_fold_bytes(const struct pim_round_job *job)
 {
-    return ((uint64_t)job->rows + job->borders) * row_bytes(schedule, job);
+    return ((uint64_t)job->rows + job->borders) * row_bytes(job);
 }
 
 static bool is_border(const struct pim_round_job *job, uint32_t row)
@@ -139,43 +135,41 @@ static bool is_border(const struct pim_round_job *job, uint32_t row)
     return job->border[row - job->row_begin] != UINT32_MAX;
 }
 
-static uint64_t row_address(const struct pim_round_schedule *schedule, const struct pim_round_job *job,
-                            uint32_t row)
+static uint64_t row_address(const struct pim_round_job *job, uint32_t row)
 {
     uint64_t place = is_border(job, row) ? job->rows + job->border[row - job->row_begin] : row % job->rows;
-    return job->worker->sum_rows + place * row_bytes(schedule, job);
+    return job->worker->sum_rows + place * row_bytes(job);
 }
 
-static void open_row(struct pim_round_schedule *schedule, const struct pim_round_job *job, uint32_t row)
+static void open_row(const struct pim_round_job *job, uint32_t row)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    const struct pim_core_layer *layer = job->layer->of;
     uint64_t pixel = (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES;
-    uint64_t address = row_address(schedule, job, row);
+    uint64_t address = row_address(job, row);
     if (layer->bias)
-        pim_core_emit_copy(&schedule->emitter, job->home, address, job->worker->bias, pixel, layer->width,
-                           pixel, 0);
+        pim_core_emit_copy(job->emitter, job->home, address, job->worker->bias, pixel, layer->width, pixel,
+                           0);
     else
-        pim_core_emit_write(&schedule->emitter, job->home, address, 0, layer->width * pixel, 1, 0);
+        pim_core_emit_zeros(job->emitter, job->home, address, layer->width * pixel, 1, 0);
 }
 
-static void close_row(struct pim_round_schedule *schedule, const struct pim_round_job *job, uint32_t row,
-                      uint32_t sample)
+static void close_row(const struct pim_round_job *job, uint32_t row, uint32_t sample)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
-    uint64_t address = row_address(schedule, job, row);
-    pim_core_emit_afters(&schedule->emitter, job->home, layer, address, layer->channels, layer->width);
-    pim_round_put(schedule, job->layer, job->home, address, sample, (uint64_t)row * layer->width, 0,
+    const struct pim_core_layer *layer = job->layer->of;
+    uint64_t address = row_address(job, row);
+    pim_core_emit_afters(job->emitter, job->home, layer, address, layer->channels, layer->width);
+    pim_round_put(job->layer, job->home, address, sample, (uint64_t)row * layer->width, 0,
                   (uint64_t)layer->channels * PIM_CORE_ELEMENT_BYTES, layer->width);
 }
 
-void pim_round_fold_begin(struct pim_round_schedule *schedule, struct pim_round_job *job)
+void pim_round_fold_begin(struct pim_round_job *job)
 {
     if (job->step)
         return;
     job->next_open = job->next_close = job->row_begin;
     for (uint32_t row = job->row_begin; row < job->row_end; row++) {
         if (is_border(job, row))
-            open_row(schedule, job, row);
+            open_row(job, row);
     }
 }
 
@@ -190,19 +184,18 @@ struct arrived {
     uint64_t address;
 };
 
-static void add_tap(struct pim_round_schedule *schedule, const struct arrived *a, uint32_t row,
-                    uint32_t column, uint64_t source)
+static void add_tap(const struct arrived *a, uint32_t row, uint32_t column, uint64_t source)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[a->job->layer];
-    uint64_t sum = row_address(schedule, a->job, row) +
+    const struct pim_core_layer *layer = a->job->layer->of;
+    uint64_t sum = row_address(a->job, row) +
                    ((uint64_t)column * layer->channels + a->group->column) * PIM_CORE_ELEMENT_BYTES;
-    pim_core_emit_addition(&schedule->emitter, a->job->home, sum, source, a->group->columns);
+    pim_core_emit_addition(a->job->emitter, a->job->home, sum, source, a->group->columns);
 }
 
-static void add_arrived(struct pim_round_schedule *schedule, const struct arrived *a)
+static void add_arrived(const struct arrived *a)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[a->job->layer];
-    const struct pim_core_folds *folds = &schedule->layer[a->job->layer].folds;
+    const struct pim_core_layer *layer = a->job->layer->of;
+    const struct pim_core_folds *folds = &a->job->layer->folds;
     uint32_t row, column;
     for (uint32_t i = a->first; i <= a->last; i++) {
         if (!pim_core_fold_row(layer, folds, a->input, i, &row))
@@ -210,20 +203,18 @@ static void add_arrived(struct pim_round_schedule *schedule, const struct arrive
         for (uint32_t j = 0; j < folds->taps; j++) {
             uint64_t fold = (uint64_t)(i - a->first) * folds->taps + j;
             if (pim_core_fold_column(layer, folds, a->input, j, &column))
-                add_tap(schedule, a, row, column,
-                        a->address + fold * a->group->columns * PIM_CORE_ELEMENT_BYTES);
+                add_tap(a, row, column, a->address + fold * a->group->columns * PIM_CORE_ELEMENT_BYTES);
         }
     }
 }
 
 /* Brings the sums of a group to the homes of their rows: neighbouring kernel rows of one home in one
  * message. */
-static void deliver(struct pim_round_schedule *schedule, const struct pim_round_worker *worker,
-                    const struct pim_trace_array_group *group, uint32_t input, uint64_t sums)
+static void deliver(const struct pim_round_worker *worker, const struct pim_trace_array_group *group,
+                    uint32_t input, uint64_t sums)
 {
-    uint32_t index = worker->job->layer;
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
-    const struct pim_core_folds *folds = &schedule->layer[index].folds;
+    const struct pim_core_layer *layer = worker->layer->of;
+    const struct pim_core_folds *folds = &worker->layer->folds;
     uint64_t tap_bytes = (uint64_t)folds->taps * group->columns * PIM_CORE_ELEMENT_BYTES;
     uint32_t taps = layer->sliding.kernel[0], row;
     for (uint32_t tap = 0; tap < taps;) {
@@ -231,7 +222,7 @@ static void deliver(struct pim_round_schedule *schedule, const struct pim_round_
             tap++;
             continue;
         }
-        struct arrived a = {.job = owner_of(schedule, index, row),
+        struct arrived a = {.job = owner_of(worker->layer, row),
                             .group = group,
                             .input = input,
                             .first = tap,
@@ -240,79 +231,77 @@ static void deliver(struct pim_round_schedule *schedule, const struct pim_round_
         for (tap++; tap < taps; tap++) {
             if (!pim_core_fold_row(layer, folds, input, tap, &row))
                 continue;
-            if (owner_of(schedule, index, row) != a.job)
+            if (owner_of(worker->layer, row) != a.job)
                 break;
             a.last = tap;
         }
         struct pim_round_worker *home = a.job->worker;
         if (home->core != worker->core) {
             uint64_t to = home->receive + home->received++ % home->buffers.receives * home->receive_bytes;
-            pim_core_emit_message(&schedule->emitter, worker->core, a.address, home->core, to,
+            pim_core_emit_message(worker->emitter, worker->core, a.address, home->core, to,
                                   (a.last - a.first + 1) * tap_bytes);
             a.address = to;
         }
-        add_arrived(schedule, &a);
+        add_arrived(&a);
     }
 }
 
 /* Begins the rows of the ring that inputs up to row `y` contribute to. */
-static void open_rows(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t y)
+static void open_rows(struct pim_round_job *job, uint32_t y)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
+    const struct pim_core_layer *layer = job->layer->of;
     for (; job->next_open < job->row_end; job->next_open++) {
         if (pim_sliding_input(&layer->sliding, 0, job->next_open, 0) > y)
             break;
         if (!is_border(job, job->next_open))
-            open_row(schedule, job, job->next_open);
+            open_row(job, job->next_open);
     }
 }
 
-void pim_round_fold_collect(struct pim_round_schedule *schedule, struct pim_round_job *job)
+void pim_round_fold_collect(struct pim_round_job *job)
 {
-    const struct pim_core_folds *folds = &schedule->layer[job->layer].folds;
+    const struct pim_core_folds *folds = &job->layer->folds;
     uint32_t first = job->begin + job->step * job->replicas;
     uint32_t last = pim_smaller32(first + job->replicas, job->end) - 1;
-    open_rows(schedule, job, last / folds->across);
+    open_rows(job, last / folds->across);
     for (uint32_t i = 0; i < job->workers; i++) {
         const struct pim_round_worker *worker = &job->worker[i];
         for (uint32_t j = 0; j < worker->replicas; j++) {
             const struct pim_round_replica *replica = &worker->replica[j];
             uint64_t sums = worker->sum +
                             ((uint64_t)pim_round_turn(worker) * worker->replicas + j) * worker->replica_bytes;
-            for (uint32_t k = 0; k < replica->groups && pim_round_is_busy(schedule, job, replica); k++) {
+            for (uint32_t k = 0; k < replica->groups && pim_round_is_busy(job, replica); k++) {
                 if (replica->partial[k] == UINT32_MAX)
-                    deliver(schedule, worker,
-                            &schedule->mapping->partition->layer[job->layer].group[replica->group[k]],
-                            first + replica->position, sums + replica->sum[k]);
+                    deliver(worker, &job->layer->part->group[replica->group[k]], first + replica->position,
+                            sums + replica->sum[k]);
             }
         }
     }
 }
 
-void pim_round_fold_finish(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)
+void pim_round_fold_finish(struct pim_round_job *job, uint32_t sample)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[job->layer];
-    uint32_t across = schedule->layer[job->layer].folds.across;
+    const struct pim_core_layer *layer = job->layer->of;
+    uint32_t across = job->layer->folds.across;
     uint32_t next = job->begin + (job->step + 1) * job->replicas; /* the first input that is not done */
     bool ended = next >= job->end;
     if (ended)
-        open_rows(schedule, job, UINT32_MAX);
+        open_rows(job, UINT32_MAX);
     for (; job->next_close < job->next_open; job->next_close++) {
         if (!ended && last_input(layer, job->next_close) >= next / across)
             break;
         if (!is_border(job, job->next_close))
-            close_row(schedule, job, job->next_close, sample);
+            close_row(job, job->next_close, sample);
     }
 }
 
-void pim_round_fold_close(struct pim_round_schedule *schedule, uint32_t index, uint32_t sample)
+void pim_round_fold_close(struct pim_round_layer *layer, uint32_t sample)
 {
-    const struct pim_round_layer *layer = &schedule->layer[index];
     for (uint32_t i = 0; i < layer->jobs; i++) {
         const struct pim_round_job *job = &layer->job[i];
         for (uint32_t row = job->row_begin; row < job->row_end && layer->folds.count > 1; row++) {
             if (is_border(job, row))
-                close_row(schedule, job, row, sample);
+                close_row(job, row, sample);
         }
     }
 }

@@ -12,7 +12,7 @@
 /* What is known while the jobs of one layer are made. */
 struct making {
     struct pim_round_schedule *schedule;
-    uint32_t index; /* of the layer */
+    struct pim_round_layer *round;
     const struct pim_core_layer *layer;
     const struct pim_core_partition_layer *part;
     const struct pim_core_layout_layer *layout;
@@ -32,11 +32,11 @@ static uint32_t core_of(const struct making *making, uint32_t replica, uint32_t 
 
 /* --- geometry --- */
 
-static void find_window(struct pim_round_schedule *schedule, uint32_t index)
+static void find_window(struct pim_round_layer *round)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    const struct pim_core_layer *layer = round->of;
     const struct pim_core_source *source = &layer->source[0];
-    struct pim_round_window *w = &schedule->layer[index].window;
+    struct pim_round_window *w = &round->window;
     *w = (struct pim_round_window){.height = source->height,
                                    .width = source->width,
                                    .channels = source->channels,
@@ -52,13 +52,13 @@ static void find_window(struct pim_round_schedule *schedule, uint32_t index)
         w->height = 1;
         w->output_width = w->width;
     }
-    pim_round_find_folds(schedule, index);
+    pim_round_find_folds(round);
 }
 
 /* What the groups of a worker read of a window. */
 static void find_reach(const struct making *making, struct pim_round_worker *worker)
 {
-    const struct pim_round_window *w = &making->schedule->layer[making->index].window;
+    const struct pim_round_window *w = &making->round->window;
     uint32_t pixel = w->channels, row = w->kernel[1] * pixel;
     uint32_t low = UINT32_MAX, high = 0;
     worker->contiguous = true;
@@ -251,7 +251,8 @@ static bool holds(const struct making *making, uint32_t replica, uint32_t core)
 static enum pim_status make_worker(const struct making *making, struct pim_round_job *job,
                                    struct pim_round_worker *worker, uint32_t core)
 {
-    *worker = (struct pim_round_worker){.job = job, .core = core};
+    *worker =
+        (struct pim_round_worker){.job = job, .layer = making->round, .emitter = job->emitter, .core = core};
     for (uint32_t i = 0; i < job->replicas; i++)
         worker->replicas += holds(making, job->replica[i], core);
     worker->replica = PIM_ARENA_ARRAY(making->schedule->arena, struct pim_round_replica, worker->replicas);
@@ -323,7 +324,8 @@ static enum pim_status make_job(struct making *making, struct pim_round_job *job
 {
     uint32_t total = making->layout->replicas;
     assert(total);
-    *job = (struct pim_round_job){.layer = making->index, .home = home};
+    *job =
+        (struct pim_round_job){.layer = making->round, .emitter = &making->schedule->emitter, .home = home};
     for (uint32_t i = 0; i < total; i++)
         job->replicas += core_of(making, i, 0) == home;
     job->begin = (uint32_t)((uint64_t)making->layer->windows * before / total);
@@ -336,8 +338,8 @@ static enum pim_status make_job(struct making *making, struct pim_round_job *job
         if (core_of(making, i, 0) == home)
             job->replica[replicas++] = i;
     }
-    if (making->schedule->layer[making->index].folds.count > 1)
-        PIM_TRY(pim_round_fold_job(making->schedule, job, before, total));
+    if (making->round->folds.count > 1)
+        PIM_TRY(pim_round_fold_job(job, before, total));
     if (job->replicas > job->end - job->begin)
         job->replicas = job->end - job->begin;
     if (job->replicas == 0)
@@ -346,17 +348,16 @@ static enum pim_status make_job(struct making *making, struct pim_round_job *job
     return make_workers(making, job);
 }
 
-static enum pim_status make_layer(struct pim_round_schedule *schedule, uint32_t index)
+static enum pim_status make_layer(struct pim_round_layer *round)
 {
-    const struct pim_core_mapping *mapping = schedule->mapping;
+    struct pim_round_schedule *schedule = round->schedule;
     struct making making = {.schedule = schedule,
-                            .index = index,
-                            .layer = &schedule->network->layer[index],
-                            .part = &mapping->partition->layer[index],
-                            .layout = &mapping->layout->layer[index]};
-    struct pim_round_layer *round = &schedule->layer[index];
+                            .round = round,
+                            .layer = round->of,
+                            .part = round->part,
+                            .layout = &schedule->mapping->layout->layer[round->index]};
     assert(making.part->groups && making.layout->replicas);
-    find_window(schedule, index);
+    find_window(round);
     uint32_t cores = schedule->architecture->cores, homes = 0;
     uint32_t *count = PIM_ARENA_ARRAY(schedule->arena, uint32_t, cores);
     if (!count)
@@ -409,7 +410,7 @@ enum pim_status pim_round_make_jobs(struct pim_round_schedule *schedule)
 {
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         if (schedule->network->layer[i].kind == PIM_CORE_MATRIX)
-            PIM_TRY(make_layer(schedule, i));
+            PIM_TRY(make_layer(&schedule->layer[i]));
     }
     return sort_workers(schedule);
 }

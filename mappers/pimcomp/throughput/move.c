@@ -11,7 +11,6 @@
 
 struct mover {
     const struct pim_round_work *work;
-    struct pim_core_emitter *emitter;
     uint64_t beside; /* where source pixels are loaded that are copied from there */
     /* a load that may go on */
     uint64_t local, global, bytes, count, stride;
@@ -60,7 +59,8 @@ enum pim_status pim_round_prepare_moves(struct pim_round_schedule *schedule)
 static void flush(struct mover *m)
 {
     if (m->count)
-        pim_core_emit_load(m->emitter, m->work->core, m->local, m->global, m->bytes, m->count, m->stride);
+        pim_core_emit_transfer(m->work->emitter, PIM_OP_LOCAL_LOAD, m->work->core, m->local, m->global,
+                               m->bytes, m->count, m->stride);
     m->count = 0;
 }
 
@@ -111,7 +111,7 @@ static void copy_run(struct mover *m, const struct pim_core_run *run, uint64_t t
         m->source = run->source;
         m->pixel = run->from_pixel;
     }
-    pim_core_emit_run(m->emitter, m->work->core, run, to,
+    pim_core_emit_run(m->work->emitter, m->work->core, run, to,
                       m->beside + (uint64_t)run->from_channel * PIM_CORE_ELEMENT_BYTES, run->count);
 }
 
@@ -122,10 +122,10 @@ static void gather_run(struct mover *m, const struct pim_core_run *run, uint64_t
     while (memory->at + memory->channels <= run->from_channel)
         memory++;
     flush(m);
-    pim_core_emit_load(m->emitter, m->work->core, to,
-                       pim_round_address(memory, m->work->sample, run->from_pixel, run->from_channel),
-                       PIM_CORE_ELEMENT_BYTES, run->count,
-                       memory->pixel_stride * (uint64_t)run->from_pixel_step);
+    pim_core_emit_transfer(m->work->emitter, PIM_OP_LOCAL_LOAD, m->work->core, to,
+                           pim_round_address(memory, m->work->sample, run->from_pixel, run->from_channel),
+                           PIM_CORE_ELEMENT_BYTES, run->count,
+                           memory->pixel_stride * (uint64_t)run->from_pixel_step);
 }
 
 /* One run of a pixel that lies at `pixel`. */
@@ -195,10 +195,10 @@ static void move_uniform(struct mover *m, uint32_t pixel, uint32_t pixels, uint6
         uint64_t to = base + (uint64_t)run->to_channel * PIM_CORE_ELEMENT_BYTES;
         uint64_t from = m->beside + (uint64_t)run->from_channel * PIM_CORE_ELEMENT_BYTES;
         for (uint32_t e = 0; e < run->count && by_channel; e++)
-            pim_core_emit_copy(m->emitter, m->work->core, to + e * to_step, from + e * from_step,
+            pim_core_emit_copy(m->work->emitter, m->work->core, to + e * to_step, from + e * from_step,
                                PIM_CORE_ELEMENT_BYTES, pixels, to_pixel, from_pixel);
         for (uint32_t p = 0; p < pixels && !by_channel; p++)
-            pim_core_emit_run(m->emitter, m->work->core, run, to + p * to_pixel, from + p * from_pixel,
+            pim_core_emit_run(m->work->emitter, m->work->core, run, to + p * to_pixel, from + p * from_pixel,
                               run->count);
     }
 }
@@ -214,10 +214,9 @@ uint64_t pim_round_move_chunk(const struct pim_round_work *work, struct pim_roun
     pixels = pixels ? pixels : 1;
     struct pim_round_piece_of_map piece = {
         .pixel = tile->next, .pixels = pixels, .rows = 1, .channels = layer->channels};
-    struct mover m = {
-        .work = work, .emitter = &work->schedule->emitter, .beside = base + pixels * pixel_bytes};
+    struct mover m = {.work = work, .beside = base + pixels * pixel_bytes};
     if (round->runs.zeros)
-        pim_core_emit_write(m.emitter, work->core, base, 0, pixels * pixel_bytes, 1, 0);
+        pim_core_emit_zeros(work->emitter, work->core, base, pixels * pixel_bytes, 1, 0);
     if (is_uniform(&m, tile->next, pixels)) {
         move_uniform(&m, tile->next, pixels, base);
     } else {

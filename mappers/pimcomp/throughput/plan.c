@@ -25,12 +25,6 @@ struct plan {
     uint64_t wanted; /* bytes for the shared area */
 };
 
-static const struct pim_round_window *window_of(const struct pim_round_schedule *schedule,
-                                                const struct pim_round_worker *worker)
-{
-    return &schedule->layer[worker->job->layer].window;
-}
-
 static bool is_home(const struct pim_round_worker *worker)
 {
     return worker == worker->job->worker;
@@ -70,15 +64,16 @@ static uint64_t tile_pixels(const struct pim_round_window *w, const struct pim_r
     return worker->kernel_rows * ((uint64_t)(job->end - job->begin) * pim_round_step(w, 1) + rows * overlap);
 }
 
-static void choose_input(const struct pim_round_schedule *schedule, struct pim_round_worker *worker)
+static void choose_input(struct pim_round_worker *worker)
 {
-    const struct pim_round_window *w = window_of(schedule, worker);
+    const struct pim_round_window *w = &worker->layer->window;
     const struct pim_round_job *job = worker->job;
     struct pim_round_buffers *buffers = &worker->buffers;
     uint32_t replicas = job->replicas, windows = job->end - job->begin;
     uint32_t row = windows < w->output_width ? windows : w->output_width;
+    const struct pim_round_schedule *schedule = worker->layer->schedule;
     enum pim_core_reuse reuse = schedule->options->reuse;
-    const struct pim_core_partition_layer *part = &schedule->mapping->partition->layer[job->layer];
+    const struct pim_core_partition_layer *part = job->layer->part;
     bool windows_alone = part->unfolding == PIM_UNFOLDING_IKK_O_1 || part->unfolding == PIM_UNFOLDING_BLOCKS;
     bool ahead = !schedule->architecture->in_order;
     buffers->tiles = ahead ? 2 : 1;
@@ -95,8 +90,7 @@ static void choose_input(const struct pim_round_schedule *schedule, struct pim_r
     if (reuse == PIM_CORE_REUSE_NONE || (reuse == PIM_CORE_REUSE_UNFOLDING && windows_alone)) {
         buffers->segment = 1;
         buffers->tiles = 1;
-        buffers->mode =
-            pim_round_loads_windows(schedule, worker) ? PIM_ROUND_WINDOW : PIM_ROUND_TILES_OF_WINDOWS;
+        buffers->mode = pim_round_loads_windows(worker) ? PIM_ROUND_WINDOW : PIM_ROUND_TILES_OF_WINDOWS;
     } else if (reuse == PIM_CORE_REUSE_UNFOLDING || tile_pixels(w, worker) < ring_pixels(w, worker)) {
         buffers->mode = PIM_ROUND_TILES_OF_WINDOWS;
     } else {
@@ -107,10 +101,10 @@ static void choose_input(const struct pim_round_schedule *schedule, struct pim_r
 
 /* May the replicas of a worker that is not the home send their sums as one? They lie back to back; sums that
  * the home has nothing for yet go straight to their places there, which must lie back to back too. */
-static bool is_uniform(const struct pim_round_schedule *schedule, const struct pim_round_worker *worker)
+static bool is_uniform(const struct pim_round_worker *worker)
 {
     const struct pim_round_piece *piece = worker->replica[0].piece;
-    bool whole = piece->columns == schedule->network->layer[worker->job->layer].channels;
+    bool whole = piece->columns == worker->layer->of->channels;
     for (uint32_t i = 0; i < worker->replicas; i++) {
         const struct pim_round_replica *replica = &worker->replica[i];
         if (replica->pieces != 1 || replica->piece->column != piece->column ||
@@ -121,21 +115,20 @@ static bool is_uniform(const struct pim_round_schedule *schedule, const struct p
     return true;
 }
 
-static void choose_batch(const struct pim_round_schedule *schedule, struct pim_round_job *job)
+static void choose_batch(struct pim_round_job *job)
 {
-    uint64_t pixel = (uint64_t)schedule->network->layer[job->layer].channels * PIM_CORE_ELEMENT_BYTES;
-    job->batch =
-        schedule->layer[job->layer].folds.count > 1 ? 1 : pim_round_batch(pixel, job->replicas, job->steps);
+    uint64_t pixel = (uint64_t)job->layer->of->channels * PIM_CORE_ELEMENT_BYTES;
+    job->batch = job->layer->folds.count > 1 ? 1 : pim_round_batch(pixel, job->replicas, job->steps);
 }
 
-static void choose(const struct pim_round_schedule *schedule, struct pim_round_worker *worker)
+static void choose(struct pim_round_worker *worker)
 {
     const struct pim_round_job *job = worker->job;
     struct pim_round_buffers *buffers = &worker->buffers;
-    bool ahead = !schedule->architecture->in_order;
+    bool ahead = !worker->layer->schedule->architecture->in_order;
     *buffers = (struct pim_round_buffers){.depth = ahead && job->steps > 1 ? 2 : 1};
-    choose_input(schedule, worker);
-    worker->uniform = is_uniform(schedule, worker);
+    choose_input(worker);
+    worker->uniform = is_uniform(worker);
     if (!is_home(worker))
         return;
     uint32_t batch = job->batch * job->replicas;
@@ -143,16 +136,16 @@ static void choose(const struct pim_round_schedule *schedule, struct pim_round_w
              all = (job->steps + job->batch - 1) / job->batch;
     buffers->run = (batches < all ? batches : all) * batch;
     buffers->runs = ahead && buffers->run < job->end - job->begin ? 2 : 1;
-    if (schedule->layer[job->layer].folds.count > 1) {
+    if (job->layer->folds.count > 1) {
         buffers->runs = 1;
         buffers->run = job->replicas;
         buffers->receives = RECEIVES;
-        buffers->biases = schedule->network->layer[job->layer].bias;
+        buffers->biases = job->layer->of->bias;
         return;
     }
     buffers->merged = job->replicas > 1;
     buffers->receives = job->workers > 1 ? RECEIVES : 0;
-    buffers->biases = schedule->network->layer[job->layer].bias ? pim_smaller32(batch, PIM_ROUND_BIASES) : 0;
+    buffers->biases = job->layer->of->bias ? pim_smaller32(batch, PIM_ROUND_BIASES) : 0;
 }
 
 /* --- sizes --- */
@@ -172,9 +165,9 @@ static uint64_t receive_bytes(const struct pim_round_job *job)
 }
 
 /* With folds: the largest sums of a group. */
-static uint64_t fold_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job)
+static uint64_t fold_bytes(const struct pim_round_job *job)
 {
-    const struct pim_core_partition_layer *part = &schedule->mapping->partition->layer[job->layer];
+    const struct pim_core_partition_layer *part = job->layer->part;
     uint64_t most = 0;
     for (uint32_t i = 0; i < part->groups; i++) {
         uint64_t bytes = (uint64_t)part->group[i].folds * part->group[i].columns * PIM_CORE_ELEMENT_BYTES;
@@ -184,21 +177,20 @@ static uint64_t fold_bytes(const struct pim_round_schedule *schedule, const stru
 }
 
 /* Gives the worker's buffers addresses from `base` on; returns the end and sets worker->bytes. */
-static uint64_t place_worker(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
-                             uint64_t base)
+static uint64_t place_worker(struct pim_round_worker *worker, uint64_t base)
 {
     const struct pim_round_buffers *buffers = &worker->buffers;
     const struct pim_round_job *job = worker->job;
-    uint64_t pixel = (uint64_t)schedule->network->layer[job->layer].channels * PIM_CORE_ELEMENT_BYTES;
-    uint64_t end = pim_round_input_place(schedule, worker, base);
+    uint64_t pixel = (uint64_t)job->layer->of->channels * PIM_CORE_ELEMENT_BYTES;
+    uint64_t end = pim_round_input_place(worker, base);
     worker->partial = pim_round_take(&end, (uint64_t)buffers->depth * worker->partials);
-    if (schedule->layer[job->layer].folds.count > 1) {
+    if (job->layer->folds.count > 1) {
         worker->sum =
             pim_round_take(&end, (uint64_t)buffers->depth * worker->replicas * worker->replica_bytes);
         if (is_home(worker)) {
-            worker->sum_rows = pim_round_take(&end, pim_round_fold_bytes(schedule, job));
+            worker->sum_rows = pim_round_take(&end, pim_round_fold_bytes(job));
             worker->bias = pim_round_take(&end, buffers->biases * pixel);
-            worker->receive_bytes = fold_bytes(schedule, job);
+            worker->receive_bytes = fold_bytes(job);
             worker->receive = pim_round_take(&end, buffers->receives * worker->receive_bytes);
         }
     } else if (is_home(worker)) {
@@ -251,9 +243,9 @@ static bool shrink_steps(struct pim_round_worker *worker)
     return true;
 }
 
-static bool shrink_input(const struct pim_round_schedule *schedule, struct pim_round_worker *worker)
+static bool shrink_input(struct pim_round_worker *worker)
 {
-    const struct pim_round_window *w = window_of(schedule, worker);
+    const struct pim_round_window *w = &worker->layer->window;
     struct pim_round_buffers *buffers = &worker->buffers;
     uint32_t least = w->flat ? worker->job->replicas : 1;
     if (buffers->mode == PIM_ROUND_RING) {
@@ -271,14 +263,14 @@ static bool shrink_input(const struct pim_round_schedule *schedule, struct pim_r
         buffers->segment = (buffers->segment / least + 1) / 2 * least;
         return true;
     }
-    if (w->flat || !pim_round_loads_windows(schedule, worker))
+    if (w->flat || !pim_round_loads_windows(worker))
         return false;
     buffers->mode = PIM_ROUND_WINDOW;
     return true;
 }
 
 /* The next smaller choice; false: there is none. */
-static bool shrink(const struct pim_round_schedule *schedule, struct pim_round_worker *worker)
+static bool shrink(struct pim_round_worker *worker)
 {
     struct pim_round_buffers *buffers = &worker->buffers;
     worker->given++;
@@ -286,7 +278,7 @@ static bool shrink(const struct pim_round_schedule *schedule, struct pim_round_w
         return true;
     if (buffers->mode == PIM_ROUND_TILES_OF_WINDOWS && lower(&buffers->tiles, 1))
         return true;
-    return shrink_steps(worker) || shrink_input(schedule, worker);
+    return shrink_steps(worker) || shrink_input(worker);
 }
 
 /* --- cores --- */
@@ -301,8 +293,8 @@ static enum pim_status too_small(const struct pim_round_schedule *schedule, uint
     return pim_fail(schedule->error, PIM_BAD_INPUT,
                     "core %" PRIu32 ": %s needs at least %" PRIu64 " bytes of local memory, all %" PRIu32
                     " layers' parts there %" PRIu64 ": core.local_memory_bytes is %" PRIu64,
-                    core, largest ? schedule->network->layer[largest->job->layer].name : "the barrier",
-                    largest ? largest->bytes : 0, schedule->first[core + 1] - schedule->first[core], needed,
+                    core, largest ? largest->layer->of->name : "the barrier", largest ? largest->bytes : 0,
+                    schedule->first[core + 1] - schedule->first[core], needed,
                     schedule->architecture->local_memory_bytes);
 }
 
@@ -313,7 +305,7 @@ static bool fit_core(const struct plan *plan, uint32_t core, uint64_t capacity, 
     uint32_t begin = schedule->first[core], end = schedule->first[core + 1];
     uint64_t total = PIM_ROUND_RESERVED;
     for (uint32_t i = begin; i < end; i++) {
-        place_worker(schedule, schedule->worker[i], 0);
+        place_worker(schedule->worker[i], 0);
         total += schedule->worker[i]->bytes;
     }
     while (total > capacity) {
@@ -326,9 +318,9 @@ static bool fit_core(const struct plan *plan, uint32_t core, uint64_t capacity, 
         }
         if (!next)
             break;
-        next->smallest = !shrink(schedule, next);
+        next->smallest = !shrink(next);
         total -= next->bytes;
-        place_worker(schedule, next, 0);
+        place_worker(next, 0);
         total += next->bytes;
     }
     *needed = total;
@@ -347,7 +339,7 @@ static enum pim_status plan_core(const struct plan *plan, uint32_t index)
         return too_small(schedule, index, needed);
     uint64_t end = PIM_ROUND_RESERVED;
     for (uint32_t i = schedule->first[index]; i < schedule->first[index + 1]; i++)
-        end = place_worker(schedule, schedule->worker[i], end);
+        end = place_worker(schedule->worker[i], end);
     pim_round_place_residents(schedule, index, end);
     core->area = end + resident;
     core->area_bytes = capacity > end ? capacity - end : 0;
@@ -361,7 +353,8 @@ uint64_t pim_round_area_wanted(const struct pim_round_schedule *schedule)
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         if (!schedule->chain[i].scheduled || schedule->network->layer[i].kind == PIM_CORE_MATRIX)
             continue;
-        uint64_t least = pim_round_vector_least(schedule, i); /* lets a core take part in every layer */
+        uint64_t least =
+            pim_round_vector_least(&schedule->layer[i]); /* lets a core take part in every layer */
         wanted = least > wanted ? least : wanted;
     }
     return wanted;
@@ -373,12 +366,12 @@ enum pim_status pim_round_plan_memory(struct pim_round_schedule *schedule)
     /* a home looks at the others of its job: all choose before any memory is placed */
     for (uint32_t i = 0; i < schedule->workers; i++) {
         if (is_home(schedule->worker[i]))
-            choose_batch(schedule, schedule->worker[i]->job);
+            choose_batch(schedule->worker[i]->job);
     }
     for (uint32_t i = 0; i < schedule->workers; i++) {
         schedule->worker[i]->given = 0;
         schedule->worker[i]->smallest = false;
-        choose(schedule, schedule->worker[i]);
+        choose(schedule->worker[i]);
     }
     for (uint32_t core = 0; core < schedule->architecture->cores; core++)
         PIM_TRY(plan_core(&plan, core));

@@ -7,7 +7,7 @@
  * once, otherwise its pixels are brought together by a copy first. Positions outside the map take no part;
  * a mean divides by the number of those inside.
  */
-#include "mappers/pimcomp/kernels/sliding.h"
+#include "mappers/pimcomp/kernels/folds.h"
 #include "mappers/pimcomp/throughput/round.h"
 
 static uint64_t columns_of(const struct pim_core_layer *layer, uint32_t pixels)
@@ -38,7 +38,6 @@ uint64_t pim_round_pooling_bytes(const struct pim_core_layer *layer, uint32_t pi
 /* One piece of work: addresses of the four buffers, what of the map they hold. */
 struct pooling {
     const struct pim_round_work *work;
-    struct pim_core_emitter *emitter;
     const struct pim_core_layer *layer;
     const struct pim_round_source *source;
     const struct pim_round_piece_of_map *piece;
@@ -83,7 +82,7 @@ static void combine_rows(struct pooling *p, uint64_t row)
         uint64_t to = p->row_count++ ? p->loaded : p->rows;
         load(p, to, y, p->columns);
         if (to == p->loaded)
-            pim_core_emit_vector(p->emitter, p->work->core, p->operation, p->rows, p->rows, p->loaded,
+            pim_core_emit_vector(p->work->emitter, p->work->core, p->operation, p->rows, p->rows, p->loaded,
                                  elements);
     }
 }
@@ -102,7 +101,8 @@ static void combine_loaded(struct pooling *p, uint64_t row, uint64_t top, uint64
             p->rows = address;
             continue;
         }
-        pim_core_emit_vector(p->emitter, p->work->core, p->operation, combined, p->rows, address, elements);
+        pim_core_emit_vector(p->work->emitter, p->work->core, p->operation, combined, p->rows, address,
+                             elements);
         p->rows = combined;
     }
 }
@@ -137,16 +137,16 @@ static void take_column(const struct pooling *p, uint32_t first, uint32_t x, uin
     uint64_t from = p->rows + (uint64_t)(column_at(p, x, tap) - p->left) * p->pixel;
     uint64_t to = p->output + (x - first) * p->pixel;
     if (start) {
-        pim_core_emit_copy(p->emitter, p->work->core, to, from, p->pixel, count, p->pixel,
+        pim_core_emit_copy(p->work->emitter, p->work->core, to, from, p->pixel, count, p->pixel,
                            s->stride[1] * p->pixel);
         return;
     }
     if (s->stride[1] > 1 && count > 1) {
-        pim_core_emit_copy(p->emitter, p->work->core, p->together, from, p->pixel, count, p->pixel,
+        pim_core_emit_copy(p->work->emitter, p->work->core, p->together, from, p->pixel, count, p->pixel,
                            s->stride[1] * p->pixel);
         from = p->together;
     }
-    pim_core_emit_vector(p->emitter, p->work->core, p->operation, to, to, from,
+    pim_core_emit_vector(p->work->emitter, p->work->core, p->operation, to, to, from,
                          (uint64_t)count * p->piece->channels);
 }
 
@@ -182,7 +182,7 @@ static void divide(const struct pooling *p, uint32_t first)
         uint32_t count = columns_inside(p, x);
         for (next = x + 1; next < end && columns_inside(p, next) == count; next++)
             ;
-        pim_core_emit_mean(p->emitter, p->work->core, p->layer, p->output + (x - first) * p->pixel,
+        pim_core_emit_mean(p->work->emitter, p->work->core, p->layer, p->output + (x - first) * p->pixel,
                            count * p->row_count, (uint64_t)(next - x) * p->piece->channels);
     }
 }
@@ -194,7 +194,7 @@ static void finish_row(const struct pooling *p, uint32_t first)
     for (uint32_t x = first; x < first + p->piece->pixels; x++)
         empty = empty || !columns_inside(p, x);
     if (empty) /* a window with nothing of the map in it: 0 */
-        pim_core_emit_write(p->emitter, p->work->core, p->output, 0, p->piece->pixels * p->pixel, 1, 0);
+        pim_core_emit_zeros(p->work->emitter, p->work->core, p->output, p->piece->pixels * p->pixel, 1, 0);
     if (!p->row_count)
         return;
     combine_columns(p, first);
@@ -250,7 +250,6 @@ void pim_round_pooling_piece(const struct pim_round_work *work, const struct pim
 {
     const struct pim_core_layer *layer = work->layer;
     struct pooling p = {.work = work,
-                        .emitter = &work->schedule->emitter,
                         .layer = layer,
                         .source = &work->round->source[0],
                         .piece = piece,

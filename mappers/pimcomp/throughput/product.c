@@ -1,9 +1,9 @@
 /*
- * PRODUCT layers on the vector units (kernels/products.h says how). A tile is a range of output
+ * PRODUCT layers on the vector units (kernels/kernels.h says how). A tile is a range of output
  * pixels of a block of channels; a piece of it brings a tile of the second operand into local memory once and
  * multiplies it with the rows of several pixels.
  */
-#include "mappers/pimcomp/kernels/products.h"
+#include "mappers/pimcomp/kernels/kernels.h"
 #include "mappers/pimcomp/throughput/round.h"
 #include "sim/integer.h"
 
@@ -35,10 +35,11 @@ static void load_block(const struct pim_round_work *work, uint64_t local, uint32
         const struct pim_round_run *part = run;
         for (uint64_t done = 0, some; done < channels; done += some, part++) {
             some = pim_smaller(channels - done, part->at + part->channels - channel - done);
-            pim_core_emit_load(&work->schedule->emitter, work->core,
-                               local + (p * channels + done) * PIM_CORE_ELEMENT_BYTES,
-                               pim_round_address(part, work->sample, pixel + p, (uint32_t)(channel + done)),
-                               some * PIM_CORE_ELEMENT_BYTES, together ? pixels : 1, part->pixel_stride);
+            pim_core_emit_transfer(
+                work->emitter, PIM_OP_LOCAL_LOAD, work->core,
+                local + (p * channels + done) * PIM_CORE_ELEMENT_BYTES,
+                pim_round_address(part, work->sample, pixel + p, (uint32_t)(channel + done)),
+                some * PIM_CORE_ELEMENT_BYTES, together ? pixels : 1, part->pixel_stride);
         }
     }
 }
@@ -56,7 +57,7 @@ static void multiply_tile(struct pim_round_work *work, const struct pim_core_pro
     load_block(work, first, 0, pixel, rows, block * p->inner + inner, count);
     if (p->transposed) {
         load_block(work, room + size, 1, second, p->columns, block * p->inner + inner, count);
-        pim_core_product_turn(&work->schedule->emitter, work->core, p->columns, count, tile, room + size);
+        pim_core_product_turn(work->emitter, work->core, p->columns, count, tile, room + size);
     } else {
         load_block(work, tile, 1, second + inner, count, block * p->columns, p->columns);
     }
@@ -69,7 +70,7 @@ static void multiply_tile(struct pim_round_work *work, const struct pim_core_pro
                                                       .work = room,
                                                       .result = results +
                                                                 row * p->columns * PIM_CORE_ELEMENT_BYTES};
-        pim_core_product_row(&work->schedule->emitter, work->core, &product);
+        pim_core_product_row(work->emitter, work->core, &product);
     }
 }
 

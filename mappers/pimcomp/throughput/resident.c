@@ -148,8 +148,9 @@ void pim_round_fetch(struct pim_round_schedule *schedule, uint32_t core, uint64_
 {
     const struct pim_round_resident *resident = run->resident;
     if (!resident) {
-        pim_core_emit_load(&schedule->emitter, core, local, pim_round_address(run, sample, pixel, channel),
-                           bytes, count, apart * run->pixel_stride);
+        pim_core_emit_transfer(&schedule->emitter, PIM_OP_LOCAL_LOAD, core, local,
+                               pim_round_address(run, sample, pixel, channel), bytes, count,
+                               apart * run->pixel_stride);
         return;
     }
     assert(apart > 0 && bytes > 0);
@@ -160,17 +161,17 @@ void pim_round_fetch(struct pim_round_schedule *schedule, uint32_t core, uint64_
 
 /* --- writing --- */
 
-void pim_round_put(struct pim_round_schedule *schedule, uint32_t index, uint32_t core, uint64_t local,
-                   uint32_t sample, uint64_t pixel, uint32_t channel, uint64_t bytes, uint64_t count)
+void pim_round_put(const struct pim_round_layer *layer, uint32_t core, uint64_t local, uint32_t sample,
+                   uint64_t pixel, uint32_t channel, uint64_t bytes, uint64_t count)
 {
-    const struct pim_round_layer *layer = &schedule->layer[index];
+    struct pim_round_schedule *schedule = layer->schedule;
     const struct pim_round_resident *resident = &schedule->layer[layer->united].resident;
-    const struct pim_core_place *place = &schedule->map->map[index];
+    const struct pim_core_place *place = &schedule->map->map[layer->index];
     if (!resident->resident) {
-        pim_core_emit_store(&schedule->emitter, core, local,
-                            place->address + sample % place->slots * place->sample_stride +
-                                pixel * place->pixel_stride + (uint64_t)channel * PIM_CORE_ELEMENT_BYTES,
-                            bytes, count, place->pixel_stride);
+        pim_core_emit_transfer(&schedule->emitter, PIM_OP_LOCAL_STORE, core, local,
+                               place->address + sample % place->slots * place->sample_stride +
+                                   pixel * place->pixel_stride + (uint64_t)channel * PIM_CORE_ELEMENT_BYTES,
+                               bytes, count, place->pixel_stride);
         return;
     }
     uint64_t offset = ((uint64_t)layer->united_channel + channel) * PIM_CORE_ELEMENT_BYTES;
@@ -192,7 +193,7 @@ void pim_round_fill(struct pim_round_schedule *schedule)
         const struct pim_round_resident *resident = &schedule->layer[i].resident;
         for (uint32_t j = 0; resident->resident && resident->slots > 1 && j < resident->holdings; j++) {
             const struct pim_round_holding *holding = &resident->holding[j];
-            pim_core_emit_write(&schedule->emitter, holding->core, holding->address, 0,
+            pim_core_emit_zeros(&schedule->emitter, holding->core, holding->address,
                                 resident->slots * holding->slot_bytes, 1, 0);
         }
     }
@@ -231,13 +232,12 @@ struct choice {
 };
 
 /* Bytes that worker `worker` of a matrix layer takes of its input, about: each pixel once. */
-static uint64_t worker_reads(const struct pim_round_schedule *schedule, const struct pim_round_worker *worker)
+static uint64_t worker_reads(const struct pim_round_worker *worker)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[worker->job->layer];
+    const struct pim_core_layer *layer = worker->layer->of;
     const struct pim_core_source *source = &layer->source[0];
-    uint64_t windows = schedule->layer[worker->job->layer].folds.count > 1
-                           ? (uint64_t)source->height * source->width
-                           : layer->windows;
+    uint64_t windows =
+        worker->layer->folds.count > 1 ? (uint64_t)source->height * source->width : layer->windows;
     assert(windows > 0);
     uint64_t pixels =
         (uint64_t)source->height * source->width * (worker->job->end - worker->job->begin) / windows;
@@ -245,10 +245,9 @@ static uint64_t worker_reads(const struct pim_round_schedule *schedule, const st
 }
 
 /* Bytes that `consumer` takes of all its sources, each once for every core that needs it. */
-static uint64_t layer_reads(const struct pim_round_schedule *schedule, uint32_t consumer)
+static uint64_t layer_reads(const struct pim_round_layer *round)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[consumer];
-    const struct pim_round_layer *round = &schedule->layer[consumer];
+    const struct pim_core_layer *layer = round->of;
     uint64_t bytes = 0;
     if (layer->kind != PIM_CORE_MATRIX) {
         for (uint32_t i = 0; i < layer->sources; i++)
@@ -258,7 +257,7 @@ static uint64_t layer_reads(const struct pim_round_schedule *schedule, uint32_t 
     }
     for (uint32_t i = 0; i < round->jobs; i++) {
         for (uint32_t j = 0; j < round->job[i].workers; j++)
-            bytes += worker_reads(schedule, &round->job[i].worker[j]);
+            bytes += worker_reads(&round->job[i].worker[j]);
     }
     return bytes;
 }
@@ -275,7 +274,7 @@ static uint64_t part_of_reads(const struct pim_round_schedule *schedule, uint32_
             all += part->channels;
         }
     }
-    return all ? layer_reads(schedule, consumer) / all * channels : 0;
+    return all ? layer_reads(&schedule->layer[consumer]) / all * channels : 0;
 }
 
 /* Bytes that a round moves through global memory; *free: how many it may move without holding up its MVMs. */
@@ -285,11 +284,10 @@ static uint64_t find_traffic(const struct pim_round_schedule *schedule, uint64_t
     uint64_t chips = pim_core_chips(a);
     uint64_t steps = 0, moved = 0;
     for (uint32_t i = 0; i < schedule->network->count; i++) {
-        const struct pim_core_layer *layer = &schedule->network->layer[i];
         const struct pim_round_layer *round = &schedule->layer[i];
         if (!schedule->chain[i].scheduled)
             continue;
-        moved += map_bytes(layer) + layer_reads(schedule, i);
+        moved += map_bytes(round->of) + layer_reads(round);
         for (uint32_t j = 0; j < round->jobs; j++)
             steps = round->job[j].steps > steps ? round->job[j].steps : steps;
     }

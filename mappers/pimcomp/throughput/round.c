@@ -28,45 +28,33 @@ static uint32_t sample_of(const struct pim_round_schedule *schedule, uint32_t ro
     return schedule->options->batch ? round - group : schedule->groups - 1 - group;
 }
 
-static void load_job(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)
+static void load_job(struct pim_round_job *job, uint32_t sample)
 {
-    pim_round_job_bias(schedule, job);
-    if (schedule->layer[job->layer].folds.count > 1)
-        pim_round_fold_begin(schedule, job);
+    pim_round_job_bias(job);
+    if (job->layer->folds.count > 1)
+        pim_round_fold_begin(job);
     for (uint32_t i = 0; i < job->workers; i++)
-        pim_round_worker_load(schedule, &job->worker[i], sample);
+        pim_round_worker_load(&job->worker[i], sample);
 }
 
-static void multiply_job(struct pim_round_schedule *schedule, struct pim_round_job *job)
+static void complete_job(struct pim_round_job *job, uint32_t sample)
 {
-    for (uint32_t i = 0; i < job->workers; i++)
-        pim_round_worker_mvm(schedule, &job->worker[i]);
-}
-
-static void add_job(struct pim_round_schedule *schedule, struct pim_round_job *job)
-{
-    for (uint32_t i = 0; i < job->workers; i++)
-        pim_round_worker_add(schedule, &job->worker[i]);
-}
-
-static void complete_job(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)
-{
-    if (schedule->layer[job->layer].folds.count > 1) {
-        pim_round_fold_collect(schedule, job);
-        pim_round_fold_finish(schedule, job, sample);
+    if (job->layer->folds.count > 1) {
+        pim_round_fold_collect(job);
+        pim_round_fold_finish(job, sample);
     } else if (pim_round_batch_ends(job)) {
-        pim_round_job_collect(schedule, job);
-        pim_round_job_finish(schedule, job, sample);
+        pim_round_job_collect(job);
+        pim_round_job_finish(job, sample);
     }
 }
 
 /* The windows of the next step. */
-static void load_ahead(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample)
+static void load_ahead(struct pim_round_job *job, uint32_t sample)
 {
     if (job->step + 1 == job->steps)
         return;
     job->step++;
-    load_job(schedule, job, sample);
+    load_job(job, sample);
     job->step--;
 }
 
@@ -85,15 +73,17 @@ static void pass_jobs(struct pim_round_schedule *schedule, uint32_t round, unsig
             if (job->step == job->steps)
                 continue;
             if (stages & LOAD || (stages & LOAD_FIRST && !job->step))
-                load_job(schedule, job, sample);
+                load_job(job, sample);
             if (stages & MULTIPLY)
-                multiply_job(schedule, job);
+                for (uint32_t k = 0; k < job->workers; k++)
+                    pim_round_worker_mvm(&job->worker[k]);
             if (stages & LOAD_AHEAD)
-                load_ahead(schedule, job, sample);
+                load_ahead(job, sample);
             if (stages & ADD)
-                add_job(schedule, job);
+                for (uint32_t k = 0; k < job->workers; k++)
+                    pim_round_worker_add(&job->worker[k]);
             if (stages & COMPLETE) {
-                complete_job(schedule, job, sample);
+                complete_job(job, sample);
                 job->step++;
             }
         }
@@ -118,7 +108,7 @@ static void pass_tiles(struct pim_round_schedule *schedule, uint32_t round, uint
                 continue;
             uint64_t most = *busy ? 0 : chained ? PIM_ROUND_CHAIN_CHUNK : 1, done = 0, now = 1;
             for (; done < most && now; done += now)
-                now = pim_round_vector_chunk(schedule, index, &layer->tile[j], sample);
+                now = pim_round_vector_chunk(layer, &layer->tile[j], sample);
             *busy = *busy || done;
         }
     }
@@ -147,15 +137,14 @@ static void emit_pass(struct pim_round_schedule *schedule, uint32_t round, uint3
 
 /* --- barriers --- */
 
-static void mark_layer(struct pim_round_schedule *schedule, uint32_t index)
+void pim_round_mark_cores(const struct pim_round_layer *layer, bool *marked)
 {
-    const struct pim_round_layer *layer = &schedule->layer[index];
     for (uint32_t i = 0; i < layer->jobs; i++) {
         for (uint32_t j = 0; j < layer->job[i].workers; j++)
-            schedule->marked[layer->job[i].worker[j].core] = true;
+            marked[layer->job[i].worker[j].core] = true;
     }
     for (uint32_t i = 0; i < layer->tiles; i++)
-        schedule->marked[layer->tile[i].core] = true;
+        marked[layer->tile[i].core] = true;
 }
 
 /* A barrier over the marked cores, which are unmarked. */
@@ -167,7 +156,7 @@ static void barrier(struct pim_round_schedule *schedule)
             schedule->member[members++] = core;
         schedule->marked[core] = false;
     }
-    pim_core_emit_barrier(&schedule->emitter, schedule->member, members, 0);
+    pim_core_emit_barrier(&schedule->emitter, schedule->member, members);
 }
 
 /* --- a round --- */
@@ -238,7 +227,7 @@ static void end_layers(struct pim_round_schedule *schedule, uint32_t round)
         if (!layer->active || !is_complete(layer))
             continue;
         layer->active = false;
-        pim_round_fold_close(schedule, i, sample_of(schedule, round, i));
+        pim_round_fold_close(layer, sample_of(schedule, round, i));
         const struct pim_core_layer *of = &schedule->network->layer[i];
         for (uint32_t j = 0; j < of->consumers; j++) {
             struct pim_round_layer *consumer = &schedule->layer[of->consumer[j]];
@@ -252,12 +241,12 @@ static void end_layers(struct pim_round_schedule *schedule, uint32_t round)
 static void mark_behind(struct pim_round_schedule *schedule, uint32_t index)
 {
     const struct pim_core_layer *layer = &schedule->network->layer[index];
-    mark_layer(schedule, index);
+    pim_round_mark_cores(&schedule->layer[index], schedule->marked);
     for (uint32_t i = 0; i < layer->sources; i++) {
         for (uint32_t j = 0; j < layer->source[i].parts; j++) {
             uint32_t producer = layer->source[i].part[j].layer;
             if (schedule->chain[producer].group == schedule->chain[index].group)
-                mark_layer(schedule, producer);
+                pim_round_mark_cores(&schedule->layer[producer], schedule->marked);
         }
     }
 }
@@ -293,18 +282,55 @@ static uint32_t emit_round(struct pim_round_schedule *schedule, uint32_t round)
     snprintf(name, sizeof name, "round %" PRIu32 "%s%s", round, part ? "/rounds of " : "", part ? part : "");
     uint32_t phase = pim_core_emit_phase_begin(&schedule->emitter, name);
     bool works = start_round(schedule, round);
-    for (uint32_t i = 0; works && schedule->emitter.status == PIM_OK; i++) {
+    for (uint32_t i = 0; works && schedule->emitter.program.status == PIM_OK; i++) {
         emit_pass(schedule, round, i);
         works = update_layers(schedule, round, i);
     }
     memset(schedule->marked, 0, schedule->architecture->cores * sizeof *schedule->marked);
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         if (is_in_round(schedule, round, i) || is_in_round(schedule, round + 1, i))
-            mark_layer(schedule, i);
+            pim_round_mark_cores(&schedule->layer[i], schedule->marked);
     }
     barrier(schedule);
     pim_core_emit_phase_end(&schedule->emitter);
     return phase;
+}
+
+/* --- groups of layers, and their starts (rules.h; paper, section VII-A) --- */
+
+/* The round does not get longer by them; the first sample is through after as many rounds as there are. */
+static enum pim_status group_layers(struct pim_round_schedule *schedule)
+{
+    const struct pim_core_architecture *a = schedule->architecture;
+    const struct pim_core_network *network = schedule->network;
+    for (uint32_t i = 0; i < network->count; i++) {
+        const struct pim_round_layer *round = &schedule->layer[i];
+        const struct pim_chain_form form = pim_chain_form_of(a, round->of, round->part->groups);
+        uint64_t work = network->layer[i].kind == PIM_CORE_MATRIX ? 0 : form.sums;
+        for (uint32_t j = 0; j < round->jobs; j++) {
+            const struct pim_round_job *job = &round->job[j];
+            uint64_t cycles = pim_chain_job_cycles(a, &form, job->replicas, job->workers, job->steps);
+            work = cycles > work ? cycles : work;
+        }
+        schedule->chain[i].scheduled = network->layer[i].kind != PIM_CORE_INPUT;
+        schedule->chain[i].cycles = schedule->chain[i].scheduled ? pim_chain_cycles(a, &form, work) : 0;
+    }
+    schedule->groups = pim_chain_groups(network, schedule->options->no_grouping, schedule->chain);
+    if (!schedule->groups)
+        return pim_fail(schedule->error, PIM_BAD_INPUT, "%s has no layer that cores execute", network->name);
+    return PIM_OK;
+}
+
+static void time_layers(struct pim_round_schedule *schedule)
+{
+    for (uint32_t i = 0; i < schedule->network->count; i++) {
+        const struct pim_round_layer *layer = &schedule->layer[i];
+        uint64_t passes = layer->tiles ? pim_round_vector_passes(layer) : 0;
+        for (uint32_t j = 0; j < layer->jobs; j++)
+            passes = layer->job[j].steps > passes ? layer->job[j].steps : passes;
+        schedule->chain[i].passes = passes;
+    }
+    schedule->passes = pim_chain_passes(schedule->network, schedule->chain);
 }
 
 /* --- everything --- */
@@ -347,10 +373,15 @@ static enum pim_status prepare(struct pim_round_schedule *schedule, struct pim_t
     PIM_NEED_MEMORY(
         schedule->chain && schedule->layer && schedule->core && schedule->member && schedule->marked,
         schedule->error, "no memory for the schedule of %" PRIu32 " layers", schedule->network->count);
+    for (uint32_t i = 0; i < schedule->network->count; i++)
+        schedule->layer[i] = (struct pim_round_layer){.schedule = schedule,
+                                                      .index = i,
+                                                      .of = &schedule->network->layer[i],
+                                                      .part = &schedule->mapping->partition->layer[i]};
     PIM_TRY(pim_round_make_jobs(schedule));
-    PIM_TRY(pim_round_group_layers(schedule));
+    PIM_TRY(group_layers(schedule));
     PIM_TRY(place(schedule));
-    pim_round_time_layers(schedule);
+    time_layers(schedule);
     memset(schedule->marked, 0, cores * sizeof *schedule->marked);
     return pim_core_schedule_begin(schedule->options, &schedule->emitter, schedule->mapping, writer,
                                    schedule->arena, schedule->error);
@@ -403,11 +434,11 @@ enum pim_status pim_core_schedule_high_throughput(const struct pim_core_mapping 
     if (!options->batch)
         fill(&schedule);
     uint32_t rounds = options->batch ? options->batch + schedule.groups - 1 : 1, first_phase = 0;
-    for (uint32_t round = 0; round < rounds && schedule.emitter.status == PIM_OK; round++) {
+    for (uint32_t round = 0; round < rounds && schedule.emitter.program.status == PIM_OK; round++) {
         uint32_t phase = emit_round(&schedule, round);
         first_phase = round ? first_phase : phase;
     }
-    if (schedule.emitter.status != PIM_OK)
-        return schedule.emitter.status;
+    if (schedule.emitter.program.status != PIM_OK)
+        return schedule.emitter.program.status;
     return options->report ? report(&schedule, options->report, first_phase, rounds) : PIM_OK;
 }

@@ -20,11 +20,9 @@
 
 #include "mappers/pimcomp/kernels/emitter.h"
 #include "mappers/pimcomp/kernels/folds.h"
-#include "mappers/pimcomp/kernels/moves.h"
-#include "mappers/pimcomp/kernels/vectors.h"
+#include "mappers/pimcomp/kernels/kernels.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
 #include "mappers/pimcomp/schedule/schedule.h"
-#include "mappers/pimcomp/throughput/chains.h"
 #include "mappers/pimcomp/throughput/rules.h"
 
 enum { PIM_ROUND_RESERVED = 4, PIM_ROUND_TILES = 2 };
@@ -115,6 +113,8 @@ struct pim_round_replica {
 
 struct pim_round_worker {
     struct pim_round_job *job;
+    struct pim_round_layer *layer; /* of the job, as is the emitter */
+    struct pim_core_emitter *emitter;
     uint32_t core;
     uint32_t replicas;
     struct pim_round_replica *replica;
@@ -152,7 +152,9 @@ struct pim_round_worker {
 };
 
 struct pim_round_job {
-    uint32_t layer, home;
+    struct pim_round_layer *layer;
+    struct pim_core_emitter *emitter;
+    uint32_t home;
     uint32_t begin, end; /* windows */
     uint32_t replicas;
     uint32_t *replica;
@@ -178,6 +180,10 @@ struct pim_round_tile {
 };
 
 struct pim_round_layer {
+    struct pim_round_schedule *schedule;
+    uint32_t index;
+    const struct pim_core_layer *of;
+    const struct pim_core_partition_layer *part;
     struct pim_round_source source[PIM_CORE_SOURCES];
     /* its output lies in the map of layer `united`, from channel `united_channel` of that on; that layer's
      * `resident` says whether the map stays on chip */
@@ -252,12 +258,6 @@ static inline uint64_t pim_round_take(uint64_t *end, uint64_t bytes)
     return address;
 }
 
-/* Groups of layers (throughput/groups.c). */
-enum pim_status pim_round_group_layers(struct pim_round_schedule *schedule);
-
-/* When layers that wait for others of their group start (passes of a round). */
-void pim_round_time_layers(struct pim_round_schedule *schedule);
-
 /* Places in global memory, and the sources by them (throughput/places.c). */
 enum pim_status pim_round_place_maps(struct pim_round_schedule *schedule);
 /* Takes the maps that stay on chip out of global memory. */
@@ -287,10 +287,10 @@ uint64_t pim_round_address(const struct pim_round_run *run, uint32_t sample, uin
 void pim_round_fetch(struct pim_round_schedule *schedule, uint32_t core, uint64_t local,
                      const struct pim_round_run *run, uint32_t sample, uint64_t pixel, uint32_t channel,
                      uint64_t bytes, uint64_t count, uint64_t apart);
-/* The reverse for what layer `index` makes: `bytes` of pixels `pixel`, `pixel` + 1, ... from channel
+/* The reverse for what a layer makes: `bytes` of pixels `pixel`, `pixel` + 1, ... from channel
  * `channel` on, which lie back to back at `local`. */
-void pim_round_put(struct pim_round_schedule *schedule, uint32_t index, uint32_t core, uint64_t local,
-                   uint32_t sample, uint64_t pixel, uint32_t channel, uint64_t bytes, uint64_t count);
+void pim_round_put(const struct pim_round_layer *layer, uint32_t core, uint64_t local, uint32_t sample,
+                   uint64_t pixel, uint32_t channel, uint64_t bytes, uint64_t count);
 /* A single round: are there slots that rounds before it would have written? And writes them. */
 bool pim_round_needs_fill(const struct pim_round_schedule *schedule);
 void pim_round_fill(struct pim_round_schedule *schedule);
@@ -303,51 +303,48 @@ bool pim_round_needs_barrier(const struct pim_round_schedule *schedule, uint32_t
 uint32_t pim_round_step(const struct pim_round_window *w, int axis);
 uint32_t pim_round_span(const struct pim_round_window *w, int axis, uint32_t taps);
 /* Can a window be loaded straight into its canonical order? */
-bool pim_round_loads_windows(const struct pim_round_schedule *schedule,
-                             const struct pim_round_worker *worker);
+bool pim_round_loads_windows(const struct pim_round_worker *worker);
 void pim_round_input_reset(struct pim_round_worker *worker);
 /* Gives the buffers of a worker addresses from `base` on and returns their end. */
-uint64_t pim_round_input_place(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
-                               uint64_t base);
+uint64_t pim_round_input_place(struct pim_round_worker *worker, uint64_t base);
 /* Brings what replica `replica` needs for `window` into local memory. */
-void pim_round_input_load(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
-                          struct pim_round_replica *replica, uint32_t window, uint32_t sample);
+void pim_round_input_load(struct pim_round_worker *worker, struct pim_round_replica *replica, uint32_t window,
+                          uint32_t sample);
 /* Address from which a group of the replica reads in this step. */
-uint64_t pim_round_input_address(const struct pim_round_schedule *schedule,
-                                 const struct pim_round_worker *worker,
+uint64_t pim_round_input_address(const struct pim_round_worker *worker,
                                  const struct pim_round_replica *replica, uint32_t canonical_row);
 
 /* Stages of a step of a job (throughput/matrix.c), for sample `sample`: of a worker, then of the home.
  * */
-void pim_round_worker_load(struct pim_round_schedule *schedule, struct pim_round_worker *worker,
-                           uint32_t sample);
-void pim_round_worker_mvm(struct pim_round_schedule *schedule, struct pim_round_worker *worker);
-void pim_round_worker_add(struct pim_round_schedule *schedule, struct pim_round_worker *worker);
-void pim_round_job_bias(struct pim_round_schedule *schedule, struct pim_round_job *job);
-void pim_round_job_collect(struct pim_round_schedule *schedule, struct pim_round_job *job);
-void pim_round_job_finish(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample);
+void pim_round_worker_load(struct pim_round_worker *worker, uint32_t sample);
+void pim_round_worker_mvm(struct pim_round_worker *worker);
+void pim_round_worker_add(struct pim_round_worker *worker);
+void pim_round_job_bias(struct pim_round_job *job);
+void pim_round_job_collect(struct pim_round_job *job);
+void pim_round_job_finish(struct pim_round_job *job, uint32_t sample);
 /* Is the present step the last of a batch? */
 bool pim_round_batch_ends(const struct pim_round_job *job);
 /* Replicas of the job that have something to do in this step are busy. */
-bool pim_round_is_busy(const struct pim_round_schedule *schedule, const struct pim_round_job *job,
-                       const struct pim_round_replica *replica);
+bool pim_round_is_busy(const struct pim_round_job *job, const struct pim_round_replica *replica);
 uint32_t pim_round_turn(const struct pim_round_worker *worker);
 
 /* --- layers with folds (throughput/folds.c) --- */
 
 /* The layer's folds, and what its replicas work on. */
-void pim_round_find_folds(struct pim_round_schedule *schedule, uint32_t index);
+void pim_round_find_folds(struct pim_round_layer *layer);
 /* Inputs and output rows of a job, `before` of `total` replicas being before its own. */
-enum pim_status pim_round_fold_job(struct pim_round_schedule *schedule, struct pim_round_job *job,
-                                   uint32_t before, uint32_t total);
+enum pim_status pim_round_fold_job(struct pim_round_job *job, uint32_t before, uint32_t total);
 /* Bytes of the home's output rows. */
-uint64_t pim_round_fold_bytes(const struct pim_round_schedule *schedule, const struct pim_round_job *job);
+uint64_t pim_round_fold_bytes(const struct pim_round_job *job);
 /* Stages: rows that others contribute to are begun with the job; after each step its sums are added to their
  * rows and complete rows stored; the rest is stored when all jobs of the layer are complete. */
-void pim_round_fold_begin(struct pim_round_schedule *schedule, struct pim_round_job *job);
-void pim_round_fold_collect(struct pim_round_schedule *schedule, struct pim_round_job *job);
-void pim_round_fold_finish(struct pim_round_schedule *schedule, struct pim_round_job *job, uint32_t sample);
-void pim_round_fold_close(struct pim_round_schedule *schedule, uint32_t index, uint32_t sample);
+void pim_round_fold_begin(struct pim_round_job *job);
+void pim_round_fold_collect(struct pim_round_job *job);
+void pim_round_fold_finish(struct pim_round_job *job, uint32_t sample);
+void pim_round_fold_close(struct pim_round_layer *layer, uint32_t sample);
+
+/* Marks the cores that work on a layer. */
+void pim_round_mark_cores(const struct pim_round_layer *layer, bool *marked);
 
 /* --- pooling and element layers (throughput/tiles.c, throughput/vector.c) --- */
 
@@ -362,9 +359,10 @@ struct pim_round_piece_of_map {
 /* A core at work on such a layer, for a sample. */
 struct pim_round_work {
     struct pim_round_schedule *schedule;
+    struct pim_core_emitter *emitter;
     const struct pim_core_layer *layer;
     const struct pim_round_layer *round;
-    uint32_t index, core, sample;
+    uint32_t core, sample;
 };
 
 enum pim_status pim_round_make_tiles(struct pim_round_schedule *schedule);
@@ -375,12 +373,12 @@ bool pim_round_tiles_fit(const struct pim_round_schedule *schedule);
 /* Does the layer work on whole pixels? */
 bool pim_round_normalizes(const struct pim_core_layer *layer);
 /* Least bytes of the shared area with which a core can work on the layer. */
-uint64_t pim_round_vector_least(const struct pim_round_schedule *schedule, uint32_t index);
+uint64_t pim_round_vector_least(const struct pim_round_layer *layer);
 /* Passes that the longest tile of a layer takes, about. */
-uint32_t pim_round_vector_passes(const struct pim_round_schedule *schedule, uint32_t index);
+uint32_t pim_round_vector_passes(const struct pim_round_layer *layer);
 /* Some pixels of a tile; returns the bytes of local memory that they took, 0 when nothing is left. */
-uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                                struct pim_round_tile *tile, uint32_t sample);
+uint64_t pim_round_vector_chunk(const struct pim_round_layer *layer, struct pim_round_tile *tile,
+                                uint32_t sample);
 /* The fused activations on a piece at `local`, and its store. */
 void pim_round_vector_store(const struct pim_round_work *work, const struct pim_round_piece_of_map *piece,
                             uint64_t local);

@@ -27,10 +27,10 @@ bool pim_round_normalizes(const struct pim_core_layer *layer)
     return found;
 }
 
-static enum pim_status find_cuts(struct pim_round_schedule *schedule, uint32_t index)
+static enum pim_status find_cuts(struct pim_round_layer *round)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
-    struct pim_round_layer *round = &schedule->layer[index];
+    const struct pim_core_layer *layer = round->of;
+    struct pim_round_schedule *schedule = round->schedule;
     uint32_t most = 0;
     round->cuts = 0;
     for (uint32_t i = 0; i < layer->sources; i++)
@@ -56,27 +56,22 @@ static enum pim_status find_cuts(struct pim_round_schedule *schedule, uint32_t i
 }
 
 /* Which cores a layer may be dealt to: free[core]. */
-static void find_free(const struct pim_round_schedule *schedule, uint32_t index, bool *free)
+static void find_free(const struct pim_round_layer *round, bool *free)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    const struct pim_core_layer *layer = round->of;
+    const struct pim_round_schedule *schedule = round->schedule;
     uint32_t cores = schedule->architecture->cores;
-    uint64_t least = pim_round_vector_least(schedule, index);
+    uint64_t least = pim_round_vector_least(round);
     bool behind = false, any = false;
     memset(free, 0, cores * sizeof *free);
     for (uint32_t i = 0; i < layer->sources; i++) {
         for (uint32_t j = 0; j < layer->source[i].parts; j++) {
             uint32_t from = layer->source[i].part[j].layer;
-            const struct pim_round_layer *producer = &schedule->layer[from];
             if (!schedule->chain[from].scheduled ||
-                schedule->chain[from].group != schedule->chain[index].group)
+                schedule->chain[from].group != schedule->chain[round->index].group)
                 continue;
             behind = true;
-            for (uint32_t k = 0; k < producer->tiles; k++)
-                free[producer->tile[k].core] = true;
-            for (uint32_t k = 0; k < producer->jobs; k++) {
-                for (uint32_t l = 0; l < producer->job[k].workers; l++)
-                    free[producer->job[k].worker[l].core] = true;
-            }
+            pim_round_mark_cores(&schedule->layer[from], free);
         }
     }
     for (uint32_t core = 0; core < cores; core++) {
@@ -98,10 +93,10 @@ static uint32_t blocks_of(const struct pim_core_layer *layer, uint32_t able)
 
 /* Chooses the cores of a layer's tiles from the free ones: when there are fewer tiles, those with the least
  * other work. */
-static void choose_cores(const struct pim_round_schedule *schedule, struct pim_round_layer *round,
-                         uint32_t tiles, uint32_t able, const uint64_t *work, const bool *free)
+static void choose_cores(struct pim_round_layer *round, uint32_t tiles, uint32_t able, const uint64_t *work,
+                         const bool *free)
 {
-    uint32_t cores = schedule->architecture->cores;
+    uint32_t cores = round->schedule->architecture->cores;
     uint64_t limit = UINT64_MAX; /* the amount of other work below which a core takes part */
     while (tiles < able) {
         uint64_t below = 0;
@@ -143,14 +138,13 @@ static void cut_items(const struct pim_core_layer *layer, struct pim_round_layer
 }
 
 /* Deals the items of a layer to the free cores. */
-static enum pim_status deal(struct pim_round_schedule *schedule, uint32_t index, const uint64_t *work,
-                            bool *free)
+static enum pim_status deal(struct pim_round_layer *round, const uint64_t *work, bool *free)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
-    struct pim_round_layer *round = &schedule->layer[index];
+    const struct pim_core_layer *layer = round->of;
+    struct pim_round_schedule *schedule = round->schedule;
     uint32_t cores = schedule->architecture->cores, able = 0;
     uint64_t most_room = 0;
-    find_free(schedule, index, free);
+    find_free(round, free);
     for (uint32_t core = 0; core < cores; core++) {
         uint64_t room = schedule->core[core].area_bytes;
         able += free[core];
@@ -161,7 +155,7 @@ static enum pim_status deal(struct pim_round_schedule *schedule, uint32_t index,
                         "%s needs at least %" PRIu64
                         " bytes of a core's local memory: the most that array groups "
                         "leave is %" PRIu64 " of core.local_memory_bytes = %" PRIu64,
-                        layer->name, pim_round_vector_least(schedule, index), most_room,
+                        layer->name, pim_round_vector_least(round), most_room,
                         schedule->architecture->local_memory_bytes);
     assert(layer->windows && layer->channels);
     round->blocks = blocks_of(layer, able);
@@ -174,7 +168,7 @@ static enum pim_status deal(struct pim_round_schedule *schedule, uint32_t index,
     round->tile = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_tile, tiles);
     if (!round->tile || items > UINT32_MAX)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the tiles of %s", layer->name);
-    choose_cores(schedule, round, tiles, able, work, free);
+    choose_cores(round, tiles, able, work, free);
     cut_items(layer, round);
     return PIM_OK;
 }
@@ -194,8 +188,8 @@ enum pim_status pim_round_make_tiles(struct pim_round_schedule *schedule)
         if (!schedule->chain[i].scheduled || kind == PIM_CORE_MATRIX)
             continue;
         if (kind != PIM_CORE_MOVE && kind != PIM_CORE_PRODUCT)
-            PIM_TRY(find_cuts(schedule, i));
-        PIM_TRY(deal(schedule, i, work, free));
+            PIM_TRY(find_cuts(&schedule->layer[i]));
+        PIM_TRY(deal(&schedule->layer[i], work, free));
     }
     return PIM_OK;
 }
@@ -205,7 +199,7 @@ enum pim_status pim_round_cut_sources(struct pim_round_schedule *schedule)
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         enum pim_core_layer_kind kind = schedule->network->layer[i].kind;
         if (schedule->layer[i].tiles && (kind == PIM_CORE_POOLING || kind == PIM_CORE_ELEMENT))
-            PIM_TRY(find_cuts(schedule, i));
+            PIM_TRY(find_cuts(&schedule->layer[i]));
     }
     return PIM_OK;
 }
@@ -214,7 +208,7 @@ bool pim_round_tiles_fit(const struct pim_round_schedule *schedule)
 {
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         const struct pim_round_layer *round = &schedule->layer[i];
-        uint64_t least = round->tiles ? pim_round_vector_least(schedule, i) : 0;
+        uint64_t least = round->tiles ? pim_round_vector_least(round) : 0;
         for (uint32_t j = 0; j < round->tiles; j++) {
             if (schedule->core[round->tile[j].core].area_bytes < least)
                 return false;

@@ -5,11 +5,11 @@
 #include "mappers/pimcomp/throughput/round.h"
 #include "sim/integer.h"
 
-uint64_t pim_round_vector_least(const struct pim_round_schedule *schedule, uint32_t index)
+uint64_t pim_round_vector_least(const struct pim_round_layer *round)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    const struct pim_core_layer *layer = round->of;
     if (layer->kind == PIM_CORE_MOVE)
-        return schedule->layer[index].moved_pixel;
+        return round->moved_pixel;
     if (layer->kind == PIM_CORE_PRODUCT)
         return pim_round_product_least(layer);
     uint32_t channels = pim_round_normalizes(layer)
@@ -43,8 +43,7 @@ static void load_elements(const struct pim_round_work *work, const struct pim_ro
         }
         uint64_t pixel = (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES;
         if (repeated && piece->pixels > 1)
-            pim_core_emit_copy(&work->schedule->emitter, work->core, to + pixel, to, pixel, piece->pixels - 1,
-                               pixel, 0);
+            pim_core_emit_copy(work->emitter, work->core, to + pixel, to, pixel, piece->pixels - 1, pixel, 0);
     }
 }
 
@@ -55,14 +54,14 @@ static void element_piece(const struct pim_round_work *work, const struct pim_ro
     load_elements(work, piece, base);
     uint64_t elements = (uint64_t)piece->pixels * piece->channels;
     if (layer->sources == 2)
-        pim_core_emit_vector(&work->schedule->emitter, work->core, layer->element, base, base,
+        pim_core_emit_vector(work->emitter, work->core, layer->element, base, base,
                              base + elements * PIM_CORE_ELEMENT_BYTES, elements);
     else if (layer->block)
-        pim_core_emit_vectors(&work->schedule->emitter, work->core, layer->element, base, base, layer->block,
+        pim_core_emit_vectors(work->emitter, work->core, layer->element, base, base, layer->block,
                               elements / layer->block);
     else
-        pim_core_emit_vectors(&work->schedule->emitter, work->core, layer->element, base, base,
-                              piece->channels, piece->pixels);
+        pim_core_emit_vectors(work->emitter, work->core, layer->element, base, base, piece->channels,
+                              piece->pixels);
     pim_round_vector_store(work, piece, base);
 }
 
@@ -70,8 +69,8 @@ void pim_round_vector_store(const struct pim_round_work *work, const struct pim_
                             uint64_t local)
 {
     uint64_t pixels = (uint64_t)piece->pixels * piece->rows;
-    pim_core_emit_afters(&work->schedule->emitter, work->core, work->layer, local, piece->channels, pixels);
-    pim_round_put(work->schedule, work->index, work->core, local, work->sample, piece->pixel, piece->channel,
+    pim_core_emit_afters(work->emitter, work->core, work->layer, local, piece->channels, pixels);
+    pim_round_put(work->round, work->core, local, work->sample, piece->pixel, piece->channel,
                   (uint64_t)piece->channels * PIM_CORE_ELEMENT_BYTES, pixels);
 }
 
@@ -105,10 +104,7 @@ static uint32_t most_that_fit(const struct pim_core_layer *layer, bool rows, uin
 static uint64_t room_of(const struct pim_round_work *work)
 {
     const uint64_t area = work->schedule->core[work->core].area_bytes, half = area / 2 / 4 * 4;
-    return work->schedule->architecture->in_order ||
-                   half < pim_round_vector_least(work->schedule, work->index)
-               ? area
-               : half;
+    return work->schedule->architecture->in_order || half < pim_round_vector_least(work->round) ? area : half;
 }
 
 uint64_t pim_round_take_turn(const struct pim_round_work *work, uint64_t *room)
@@ -131,19 +127,20 @@ static void work_channels(const struct pim_round_work *work, const struct pim_ro
     }
 }
 
-uint32_t pim_round_vector_passes(const struct pim_round_schedule *schedule, uint32_t index)
+uint32_t pim_round_vector_passes(const struct pim_round_layer *round)
 {
-    const struct pim_round_layer *round = &schedule->layer[index];
     uint64_t most = 0;
     for (uint32_t i = 0; i < round->tiles; i++) {
         uint64_t items = round->tile[i].end - round->tile[i].begin;
         most = items > most ? items : most;
     }
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
+    const struct pim_core_layer *layer = round->of;
     uint64_t bytes = most * bytes_of(layer, 1, 1, round->block_channels);
     if (layer->kind == PIM_CORE_PRODUCT) /* as pim_round_product_chunk() counts */
         bytes = most * layer->product.inner * layer->product.columns * PIM_CORE_ELEMENT_BYTES;
-    return (uint32_t)(bytes / (schedule->chain[index].chained ? PIM_ROUND_CHAIN_CHUNK : PIM_ROUND_CHUNK)) + 1;
+    return (uint32_t)(bytes / (round->schedule->chain[round->index].chained ? PIM_ROUND_CHAIN_CHUNK
+                                                                            : PIM_ROUND_CHUNK)) +
+           1;
 }
 
 /* Pixels, rows and channels of the next piece of a tile, which has `most` pixels of the block left;
@@ -176,15 +173,14 @@ static uint32_t choose_piece(const struct pim_core_layer *layer, struct pim_roun
     return channels;
 }
 
-uint64_t pim_round_vector_chunk(struct pim_round_schedule *schedule, uint32_t index,
-                                struct pim_round_tile *tile, uint32_t sample)
+uint64_t pim_round_vector_chunk(const struct pim_round_layer *round, struct pim_round_tile *tile,
+                                uint32_t sample)
 {
-    const struct pim_core_layer *layer = &schedule->network->layer[index];
-    const struct pim_round_layer *round = &schedule->layer[index];
-    struct pim_round_work work = {.schedule = schedule,
+    const struct pim_core_layer *layer = round->of;
+    struct pim_round_work work = {.schedule = round->schedule,
+                                  .emitter = &round->schedule->emitter,
                                   .layer = layer,
                                   .round = round,
-                                  .index = index,
                                   .core = tile->core,
                                   .sample = sample};
     if (tile->next >= tile->end)

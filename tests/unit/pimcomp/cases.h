@@ -4,9 +4,9 @@
 
 #include "mappers/network/descriptor/descriptor.h"
 #include "mappers/pimcomp/layout/layout.h"
-#include "mappers/pimcomp/lowering/lower.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
+#include "mappers/verify/value.h"
 #include "tests/unit/test_main.h"
 
 struct core_case {

@@ -32,11 +32,14 @@ START_TEST(the_best_are_kept)
     struct pim_core_partition partition = {.layer = parts};
     const struct pim_core_mapping mapping = {.network = &network, .partition = &partition};
     struct pim_core_ranking *ranking = calloc(1, sizeof *ranking);
+    struct pim_arena arena;
     struct pim_error error;
     struct pim_random random;
     uint64_t estimate[SEEN], used[SEEN] = {0}, fit = 0;
     ck_assert_ptr_nonnull(ranking);
     ranking->most = MOST;
+    ranking->arena = &arena;
+    pim_arena_initialize(&arena, 0);
     pim_random_initialize(&random, 5 + (uint64_t)_i);
     for (unsigned i = 0; i < SEEN; i++) {
         uint32_t cores[2] = {i, (uint32_t)pim_random_below(&random, 3)};
@@ -64,7 +67,7 @@ START_TEST(the_best_are_kept)
         ck_assert_uint_eq(ranking->best[k].estimate, estimate[least]);
         ck_assert_uint_eq(ranking->best[k].layout.layer[0].core[0], least);
     }
-    pim_core_ranking_terminate(ranking, &mapping);
+    pim_arena_terminate(&arena);
     free(ranking);
 }
 END_TEST

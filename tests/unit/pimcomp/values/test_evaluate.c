@@ -1,5 +1,5 @@
 /* The direct evaluation of graphs: each operator against numbers that were worked out by hand. */
-#include "mappers/pimcomp/check/lowered.h"
+#include "mappers/pimcomp/check/check_values.h"
 #include "mappers/verify/evaluate.h"
 #include "mappers/verify/numbers.h"
 #include "mappers/verify/value.h"

@@ -5,7 +5,6 @@
  * A failure prints the seed of the network and the setup: `one_case` runs it alone.
  */
 #include "mappers/pimcomp/check/check_values.h"
-#include "mappers/pimcomp/layout/baseline.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/schedule/schedule.h"

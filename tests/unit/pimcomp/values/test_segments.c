@@ -52,8 +52,7 @@ static enum pim_status cut_network(struct segmented *m, const struct net *net, c
     if (pim_core_network_lower(&net->graph, "net", &m->arena, &m->lowered, &m->error) != PIM_OK ||
         pim_core_segments_split(&m->lowered, &m->problem, &m->arena, &m->network, &m->error) != PIM_OK)
         return m->error.status;
-    return (greedy ? pim_core_segments_greedy : pim_core_segments_cut)(&m->problem, &m->arena, &m->segments,
-                                                                       &m->error);
+    return pim_core_segments_cut(&m->problem, greedy, &m->arena, &m->segments, &m->error);
 }
 
 static uint64_t cycles_of(const struct pim_core_segments *segments)

@@ -1,6 +1,5 @@
-/* See chains.h. */
-#include "mappers/pimcomp/throughput/chains.h"
-#include "sim/integer.h"
+/* Groups of layers, and when they start: rules.h. */
+#include "mappers/pimcomp/throughput/rules.h"
 
 enum { MARGIN = 8 }; /* an eighth of the round */
 
