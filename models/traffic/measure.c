@@ -183,8 +183,14 @@ enum pim_status pim_traffic_measure(const struct pim_noc_configuration *noc,
     result->shares = calloc((size_t)shares + 1, sizeof *result->shares);
     if (!result->shares)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the results of %" PRIu32 " classes", shares);
-    for (; result->share_count < shares; result->share_count++)
-        pim_histogram_initialize(&result->shares[result->share_count].latency, 12, UINT64_C(1) << 40);
+    for (; result->share_count < shares; result->share_count++) {
+        struct pim_traffic_share *share = &result->shares[result->share_count];
+        const struct pim_traffic_class *class = result->share_count < configuration->class_count
+                                                    ? &configuration->classes[result->share_count]
+                                                    : configuration->flow_class;
+        share->network_class = class ? class->network_class : 0;
+        pim_histogram_initialize(&share->latency, 12, UINT64_C(1) << 40);
+    }
     struct measurement measurement = {
         .configuration = configuration, .result = result, .from = UINT64_MAX, .to = UINT64_MAX};
     struct pim_noc_callbacks callbacks = {.context = &measurement, .delivered = delivered};

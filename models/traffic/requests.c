@@ -330,8 +330,10 @@ static enum pim_status collect(struct exchange *exchange, struct pim_requests_re
     result->packets = malloc((exchange->sent + 1) * sizeof *result->packets);
     if (!traffic->shares || !result->packets)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " packets", exchange->sent);
-    for (uint32_t i = 0; i < shares; i++)
+    for (uint32_t i = 0; i < shares; i++) {
+        traffic->shares[i].network_class = i;
         pim_histogram_initialize(&traffic->shares[i].latency, 12, UINT64_C(1) << 40);
+    }
     traffic->share_count = shares;
     for (uint32_t i = 0; i < exchange->count; i++)
         if (exchange->packets[i].arrived)

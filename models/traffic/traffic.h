@@ -46,6 +46,7 @@ void pim_packet_list_terminate(struct pim_packet_list *list);
 
 /* What one class of the traffic got. */
 struct pim_traffic_share {
+    uint32_t network_class;       /* whose virtual channels it used */
     uint64_t packets;             /* that count for latency */
     struct pim_histogram latency; /* created to tail arrived */
     uint64_t offered_flits;       /* created while measuring */

@@ -392,6 +392,8 @@ START_TEST(classes_are_counted_apart)
     ck_assert_msg(pim_traffic_measure(&noc, &traffic, &result, &error) == PIM_OK, "%s", error.text);
     ck_assert_uint_eq(result.share_count, 2);
     ck_assert_uint_eq(result.shares[0].packets + result.shares[1].packets, result.packets);
+    ck_assert_uint_eq(result.shares[0].network_class, 0);
+    ck_assert_uint_eq(result.shares[1].network_class, 1);
     ck_assert_uint_eq(result.shares[0].offered_flits + result.shares[1].offered_flits, result.offered_flits);
     ck_assert_double_eq_tol(rate_of(result.shares[0].offered_flits, &result, 64), 0.05, 0.002);
     ck_assert_double_eq_tol(rate_of(result.shares[1].offered_flits, &result, 64), 0.1, 0.004);

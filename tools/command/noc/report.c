@@ -72,6 +72,7 @@ static void put_shares(struct pim_json *json, const struct pim_noc_configuration
         const struct pim_traffic_share *share = &result->shares[i];
         uint64_t cycles = result->measured_cycles;
         pim_json_begin_object(json, NULL);
+        pim_json_put_count(json, "network_class", share->network_class);
         pim_json_put_count(json, "packets", share->packets);
         put_real(json, "average_packet_latency", pim_histogram_mean(&share->latency));
         put_quantiles(json, &share->latency);
@@ -197,10 +198,13 @@ static void write_text(FILE *file, const struct pim_noc_configuration *noc,
         const struct pim_traffic_share *share = &result->shares[i];
         fprintf(file,
                 "class %-2" PRIu32 "               latency %.3f cycles on average, p99 %" PRIu64
-                "; %.5f offered, %.5f accepted\n",
+                "; %.5f offered, %.5f accepted",
                 i, pim_histogram_mean(&share->latency), pim_histogram_quantile(&share->latency, 990),
                 per_node_cycle(noc, share->offered_flits, result->measured_cycles),
                 per_node_cycle(noc, share->accepted_flits, result->measured_cycles));
+        if (noc->classes > 1 && share->network_class != i)
+            fprintf(file, "; in class %" PRIu32 " of the network", share->network_class);
+        fprintf(file, "\n");
     }
     const struct pim_noc_link_use *busiest = NULL;
     for (uint32_t i = 0; i < result->link_count; i++)
