@@ -40,7 +40,7 @@ enum pim_allspark_scheme {
 enum pim_allspark_reuse { PIM_REUSE_WHERE_POSSIBLE, PIM_REUSE_NOTHING, PIM_REUSE_WHOLE };
 
 /* How branches give features, keys and values to each other: from node to node, or as section VII-B2 has it,
-   over the top-left nodes of their sub-arrays (relay.h). A plan is one of the last two. */
+   over the top-left nodes of their sub-arrays (redistribute.h). A plan is one of the last two. */
 enum pim_allspark_exchange { PIM_ALLSPARK_NOT_STATED, PIM_ALLSPARK_DIRECT, PIM_ALLSPARK_GATHER };
 
 /* Some temporal layers of a stage with one partition, as the user gives them. */

@@ -4,6 +4,7 @@
  * and the solution becomes the partitions of the plan.
  */
 #include "mappers/allspark/candidates/candidates.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,8 +70,7 @@ static enum pim_status take_stage(struct choice *choice, uint32_t index, const u
     if (choice->options->scheme == PIM_ALLSPARK_AUTOMATIC)
         qsort(entries, count, sizeof *entries, compare);
     struct pim_allspark_partition *partition = calloc((size_t)count + 1, sizeof *partition);
-    if (!partition)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    PIM_NEED_MEMORY(partition, error, "out of memory for the plan");
     for (uint32_t i = 0; i < count; i++)
         partition[i] = entries[i].part;
     free(stage->partition);
@@ -85,8 +85,7 @@ static enum pim_status take(struct choice *choice, const struct pim_schedule_sol
 {
     struct pim_allspark_plan *plan = choice->plan;
     for (uint32_t i = 0; i < plan->stages; i++)
-        if (take_stage(choice, i, solution->layers[i], error) != PIM_OK)
-            return error->status;
+        PIM_TRY(take_stage(choice, i, solution->layers[i], error));
     pim_plan_memory(plan);
     return PIM_OK;
 }

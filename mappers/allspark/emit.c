@@ -2,6 +2,7 @@
 #include "mappers/allspark/emitter.h"
 
 #include "sim/check.h"
+#include "sim/try.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,8 +163,7 @@ static enum pim_status emit(const struct pim_allspark_plan *plan, struct pim_tra
     struct pim_tilings *tilings = calloc(1, sizeof *tilings);
     struct pim_program program;
     struct pim_arena arena;
-    if (!tilings)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the trace");
+    PIM_NEED_MEMORY(tilings, error, "out of memory for the trace");
     struct pim_emitter emitter = {.plan = plan,
                                   .writer = writer,
                                   .program = writer ? &program : NULL,

@@ -117,6 +117,10 @@ static inline uint64_t pim_estimate_copy(const struct pim_estimate_hardware *har
 uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows,
                          uint64_t elements, uint64_t release, uint64_t after, uint64_t after2);
 
+/* A product of m x k and k x n elements of 8 bits on the PE array; `flags`: enum pim_matrix_flags. */
+uint64_t pim_emit_matrix(struct pim_emitter *emitter, uint32_t m, uint32_t n, uint32_t k, unsigned flags,
+                         uint64_t input, uint64_t weight);
+
 /* What the unit at hand has of a message: sends it, or receives it. */
 struct pim_message_end {
     bool sends;
@@ -192,6 +196,15 @@ void pim_emit_tiled(struct pim_emitter *emitter, const struct pim_product *produ
    up. PIM_BAD_INPUT: nothing fits. */
 enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim_product *product,
                                    struct pim_tiling *tiling, struct pim_matrix_estimate *estimate);
+
+/* Adds an estimate to the parts of a phase: what is not computed is of the memory or the ACU, whichever takes
+   longer. */
+static inline void pim_add_estimate(struct pim_trace_phase *phase, const struct pim_matrix_estimate *estimate)
+{
+    phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += estimate->compute;
+    phase->estimate_parts[estimate->memory >= estimate->vector ? PIM_ESTIMATE_MEMORY : PIM_ESTIMATE_VECTOR] +=
+        estimate->total - estimate->compute;
+}
 
 /* The estimate alone; all 0 for an empty product, and after a failure. */
 struct pim_matrix_estimate pim_product_estimate(struct pim_emitter *emitter,

@@ -4,8 +4,8 @@
  * packets, latency, tiles, or accesses to memory at either end of a link.
  * docs/mappers/allspark-equations.md holds every symbol against the code here.
  */
-#include "mappers/allspark/equations.h"
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/steps.h"
 
 /* Largest part of a branch's tokens: p. */
 static uint64_t tokens(const struct pim_allspark_partition *part)

@@ -3,11 +3,12 @@
 #include "mappers/allspark/allspark.h"
 #include "mappers/allspark/plan/file.h"
 #include "mappers/machine/nodes.h"
+#include "mappers/search/problem.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* The options, as a user gives them. */
 struct choices {
@@ -119,17 +120,10 @@ static enum pim_status accept_beside(const void *given, const struct pim_allspar
                              sizeof refusals / sizeof refusals[0], error);
 }
 
-static double seconds_since(const struct timespec *begin)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - begin->tv_sec) + 1e-9 * (double)(now.tv_nsec - begin->tv_nsec);
-}
-
 /* A search under way: since when, and why it is to end. */
 struct told {
     const struct pim_mapper_search *search;
-    const struct timespec *begin;
+    double begin;
     bool timed;        /* its seconds count here; a solver counts its own */
     const char *ended; /* NULL: it goes on */
 };
@@ -147,7 +141,7 @@ static bool stop(void *context)
     if (told->search->stop && told->search->stop(told->search->context))
         told->ended = "interrupt";
     else if (told->timed && told->search->seconds > 0 &&
-             seconds_since(told->begin) >= (double)told->search->seconds)
+             pim_search_seconds() - told->begin >= (double)told->search->seconds)
         told->ended = "time limit";
     return told->ended != NULL;
 }
@@ -165,9 +159,7 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
 {
     const struct choices *choices = given;
     struct made *made = plan;
-    struct timespec begin;
-    struct told told = {
-        .search = &choices->search, .begin = &begin, .timed = choices->scheduler == SCHEDULER_EXACT};
+    struct told told = {.search = &choices->search, .timed = choices->scheduler == SCHEDULER_EXACT};
     struct pim_allspark_options options = {.ring = (uint32_t)choices->ring,
                                            .copies = choices->copies == COPIES_BEST ||
                                                      (choices->copies == COPIES_AUTO && choices->ring == 0),
@@ -179,22 +171,18 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
                                            .solver = choices->solver,
                                            .solver_seconds = (uint32_t)choices->search.seconds,
                                            .watch = {progress, stop, &told}};
-    if (pim_machine_nodes_check(inputs->configuration, error) != PIM_OK)
-        return error->status;
-    enum pim_status status = choices->plan ? pim_plan_read(&made->file, choices->plan, &options, error)
-                                           : parse_partition(choices->partition, &options, error);
-    if (status == PIM_OK && choices->plan)
-        status = accept_beside(given, &options, error);
-    if (status != PIM_OK)
-        return status;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
-    if (pim_allspark_plan(inputs->network, inputs->nodes, &options, &made->plan, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_machine_nodes_check(inputs->configuration, error));
+    PIM_TRY(choices->plan ? pim_plan_read(&made->file, choices->plan, &options, error)
+                          : parse_partition(choices->partition, &options, error));
+    if (choices->plan)
+        PIM_TRY(accept_beside(given, &options, error));
+    told.begin = pim_search_seconds();
+    PIM_TRY(pim_allspark_plan(inputs->network, inputs->nodes, &options, &made->plan, error));
     made->planned = true;
     made->configuration = inputs->configuration_text;
     /* Of a plan in a file: what was asked for when that was made. */
     made->result = (struct pim_plan_result){.plan = &made->plan,
-                                            .solve_seconds = seconds_since(&begin),
+                                            .solve_seconds = pim_search_seconds() - told.begin,
                                             .scheduler = options.ilp ? "ilp" : "exact",
                                             .partition = choices->plan ? pim_plan_label(&made->file)
                                                                        : choices->partition};
@@ -268,9 +256,7 @@ static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct 
 static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
-    struct pim_mapper_estimate ignored;
-    if (estimate(plan, &ignored, error) != PIM_OK)
-        return error->status;
+    (void)error;
     pim_plan_print(&made->result, file);
     return PIM_OK;
 }
@@ -278,9 +264,6 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
 static enum pim_status write_json(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
-    struct pim_mapper_estimate ignored;
-    if (estimate(plan, &ignored, error) != PIM_OK)
-        return error->status;
     return pim_plan_write_json(&made->result, file, error);
 }
 

@@ -6,15 +6,11 @@
  * paper's objective (12) adds them up.
  */
 #include "mappers/allspark/emitter.h"
-#include "mappers/allspark/equations.h"
-#include "mappers/allspark/interaction/border.h"
 #include "mappers/allspark/interaction/interaction.h"
-#include "mappers/allspark/interaction/neighbours.h"
-#include "mappers/allspark/layers/focal.h"
-#include "mappers/allspark/layers/normalisation.h"
-#include "mappers/allspark/layers/position.h"
+#include "mappers/allspark/layers/layers.h"
 #include "mappers/allspark/redistribution/circulation.h"
 #include "mappers/allspark/sharing.h"
+#include "mappers/allspark/steps.h"
 
 #include "sim/integer.h"
 
@@ -175,9 +171,7 @@ static void estimate_product(struct pim_emitter *emitter, const struct pim_produ
                              struct pim_trace_phase *phase)
 {
     const struct pim_matrix_estimate estimate = pim_product_estimate(emitter, product);
-    phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += estimate.compute;
-    phase->estimate_parts[estimate.memory >= estimate.vector ? PIM_ESTIMATE_MEMORY : PIM_ESTIMATE_VECTOR] +=
-        estimate.total - estimate.compute;
+    pim_add_estimate(phase, &estimate);
 }
 
 /* What a step does for one image. */

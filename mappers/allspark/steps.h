@@ -62,4 +62,12 @@ static inline uint32_t pim_embedded_rows(const struct pim_emitter *emitter)
            (emitter->place.row == 0 ? emitter->part->class_tokens : 0);
 }
 
+/*
+ * Equations (12) to (15) of the paper, beside our own estimate (equations.c): sets those of a step's phase,
+ * where the paper has a term for it: docs/mappers/allspark-equations.md says which. emitter->place is the
+ * node that our estimate is of.
+ */
+void pim_equations_of_step(struct pim_emitter *emitter, enum pim_step step, uint32_t block,
+                           struct pim_trace_phase *phase);
+
 #endif

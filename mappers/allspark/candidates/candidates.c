@@ -12,6 +12,7 @@
 
 #include "sim/arena.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -108,11 +109,8 @@ static enum pim_status add_partition(struct pim_collection *collection, struct p
     bool last = part->classes > 0, alone = pim_layer_capacity(part) >= part->branches;
     for (int head = last ? 1 : 0; head >= (last && alone ? 1 : 0); head--) {
         struct pim_schedule_candidate cost;
-        enum pim_status status = pim_collection_cost(collection, part, head != 0, cycles, &cost);
-        if (status == PIM_OK)
-            status = pim_collection_append(collection, &cost, part, 1);
-        if (status != PIM_OK)
-            return status;
+        PIM_TRY(pim_collection_cost(collection, part, head != 0, cycles, &cost));
+        PIM_TRY(pim_collection_append(collection, &cost, part, 1));
     }
     return PIM_OK;
 }

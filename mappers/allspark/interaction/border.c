@@ -1,7 +1,7 @@
 /*
  * Features that a convolution over the map needs of other nodes: rows of the same window, and the windows
  * around it. When all temporal layers have worked the first block of a stage, every node gets a field of its
- * own (position.h): a copy of its features, and the tokens around them. It is an exchange as for shifted
+ * own (layers.h): a copy of its features, and the tokens around them. It is an exchange as for shifted
  * windows, but that a token goes to several nodes.
  *
  * Invariants:
@@ -11,8 +11,8 @@
  *  3. What a node convolves, and all that it needs, is on the map: windows that reach beyond it have tokens
  *     there that stay as they are.
  */
-#include "mappers/allspark/interaction/border.h"
-#include "mappers/allspark/layers/position.h"
+#include "mappers/allspark/interaction/interaction.h"
+#include "mappers/allspark/layers/layers.h"
 #include "mappers/allspark/redistribution/redistribute.h"
 #include "sim/integer.h"
 

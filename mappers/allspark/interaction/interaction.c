@@ -4,10 +4,9 @@
  * it where they are, and one exchange before and one after the block do.
  */
 #include "mappers/allspark/interaction/interaction.h"
-#include "mappers/allspark/interaction/border.h"
-#include "mappers/allspark/interaction/neighbours.h"
 #include "mappers/allspark/redistribution/redistribute.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -163,8 +162,7 @@ enum pim_status pim_allspark_estimate_interaction(const struct pim_allspark_plan
 {
     struct pim_tilings *tilings = calloc(1, sizeof *tilings);
     struct pim_emitter emitter = {.plan = plan, .error = error, .status = PIM_OK, .tilings = tilings};
-    if (!tilings)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the exchanges");
+    PIM_NEED_MEMORY(tilings, error, "out of memory for the exchanges");
     for (emitter.index = 0; emitter.index < plan->stages && emitter.status == PIM_OK; emitter.index++) {
         emitter.stage = &plan->stage[emitter.index];
         pim_estimate_between(&emitter);

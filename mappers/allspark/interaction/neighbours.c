@@ -9,10 +9,11 @@
  *  3. Attention does not depend on the order of keys. The part of a row begins with those that it makes,
  *     which need not go anywhere; the others follow branch by branch.
  */
-#include "mappers/allspark/interaction/neighbours.h"
-#include "mappers/allspark/layers/focal.h"
+#include "mappers/allspark/interaction/interaction.h"
+#include "mappers/allspark/layers/layers.h"
 #include "mappers/allspark/redistribution/redistribute.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -170,8 +171,7 @@ static enum pim_status make_layer(const struct gathering *all, struct pim_neighb
 {
     const struct pim_allspark_plan *plan = all->emitter->plan;
     struct pim_exchange *exchange = &layer->exchange;
-    if (pim_exchange_begin(plan, all->stage, NULL, exchange, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_exchange_begin(plan, all->stage, NULL, exchange, error));
     layer->fills = calloc((size_t)exchange->units + 1, sizeof *layer->fills);
     bool made = layer->fills != NULL;
     exchange->apart = true;
@@ -185,8 +185,7 @@ static enum pim_status make_layer(const struct gathering *all, struct pim_neighb
     }
     if (!made)
         return pim_exchange_no_memory(error);
-    if (pim_exchange_program(plan, exchange, room_of(all, index), error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_exchange_program(plan, exchange, room_of(all, index), error));
     add_zeros(plan, layer);
     return PIM_OK;
 }

@@ -18,6 +18,7 @@
 #include "mappers/allspark/interaction/interaction.h"
 #include "mappers/allspark/redistribution/circulation.h"
 #include "mappers/allspark/redistribution/redistribute.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -178,8 +179,7 @@ static enum pim_status make(const struct pim_allspark_plan *plan, const struct p
 {
     const struct stripes s = stripes_of(plan, to);
     uint64_t room = plan->workspace_base + plan->batch * (pim_stage_lasting(source) + pim_stage_lasting(to));
-    if (pim_exchange_begin(plan, source, to, exchange, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_exchange_begin(plan, source, to, exchange, error));
     set_channels(plan, back ? source : to, back ? exchange->first_producer : exchange->first_consumer,
                  exchange);
     stage_regions(plan, source, to, back ? 1 : copies_of(&s), exchange);

@@ -6,7 +6,7 @@
  * others need of them goes to them before the scores (neighbours.c): first fine, then coarse keys, then zeros
  * for the pooled windows beyond the border.
  */
-#include "mappers/allspark/layers/focal.h"
+#include "mappers/allspark/layers/layers.h"
 #include "mappers/allspark/redistribution/circulation.h"
 #include "mappers/allspark/redistribution/transport.h"
 #include "sim/integer.h"

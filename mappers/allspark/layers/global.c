@@ -15,6 +15,7 @@
  */
 #include "mappers/allspark/candidates/candidates.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -137,8 +138,7 @@ static enum pim_status choose(struct pim_allspark_plan *plan, uint32_t index, ui
                                         .index = index,
                                         .error = &ignored,
                                         .tilings = calloc(1, sizeof(struct pim_tilings))}};
-    if (!search.emitter.tilings)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    PIM_NEED_MEMORY(search.emitter.tilings, error, "out of memory for the plan");
     try_all(&search);
     free(search.emitter.tilings);
     *branches = search.branches > 0 ? search.branches : 1;

@@ -2,7 +2,7 @@
  * Layer normalisation on a node: of all channels of a token the node has those of its column, so that mean
  * and variance are exchanged within the row (section V-B).
  */
-#include "mappers/allspark/layers/normalisation.h"
+#include "mappers/allspark/layers/layers.h"
 #include "mappers/allspark/redistribution/circulation.h"
 
 void pim_emit_normalisation(struct pim_emitter *emitter, struct pim_normalisation norm, uint32_t tag)

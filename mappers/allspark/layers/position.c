@@ -20,13 +20,13 @@
  *     their zeros at the same tap then, while from line to line zeros and values take turns, and come from
  *     different rows of the DRAM. The closed form says which is quicker.
  */
-#include "mappers/allspark/layers/position.h"
-#include "mappers/allspark/interaction/border.h"
+#include "mappers/allspark/interaction/interaction.h"
+#include "mappers/allspark/layers/layers.h"
 #include "mappers/allspark/redistribution/circulation.h"
 
 #include <inttypes.h>
 
-enum { BITS = 8, ZEROS = 1024 };
+enum { ZEROS = 1024 };
 
 uint64_t pim_position_zeros(const struct pim_allspark_partition *part)
 {
@@ -192,18 +192,11 @@ static uint64_t load_tap(struct pim_emitter *emitter, const struct convolution *
 static uint64_t emit_products(struct pim_emitter *emitter, const struct tile *tile, uint64_t weights,
                               uint64_t neighbours)
 {
-    struct pim_instruction instruction = {.opcode = PIM_OP_MATRIX,
-                                          .detail = PIM_MATRIX_OPEN_OUTPUT | PIM_MATRIX_RELEASE_INPUT |
-                                                    PIM_MATRIX_RELEASE_WEIGHT};
     uint64_t done = PIM_NOTHING;
-    instruction.u.matrix.m = 1;
-    instruction.u.matrix.n = tile->tokens;
-    instruction.u.matrix.k = PIM_POSITION_TAPS;
-    instruction.u.matrix.input_bits = BITS;
-    instruction.u.matrix.weight_bits = BITS;
-    instruction.u.matrix.output_bits = BITS;
     for (uint32_t i = 0; i < tile->channels; i++)
-        done = pim_emit(emitter, instruction, weights, neighbours, PIM_NOTHING);
+        done = pim_emit_matrix(emitter, 1, tile->tokens, PIM_POSITION_TAPS,
+                               PIM_MATRIX_OPEN_OUTPUT | PIM_MATRIX_RELEASE_INPUT | PIM_MATRIX_RELEASE_WEIGHT,
+                               weights, neighbours);
     return done;
 }
 
@@ -318,7 +311,5 @@ void pim_estimate_position(struct pim_emitter *emitter, struct pim_trace_phase *
     bool upright;
     if (!tile_of(emitter, &c, &tiling, &estimate, &upright))
         return;
-    phase->estimate_parts[PIM_ESTIMATE_COMPUTE] += estimate.compute;
-    phase->estimate_parts[estimate.memory >= estimate.vector ? PIM_ESTIMATE_MEMORY : PIM_ESTIMATE_VECTOR] +=
-        estimate.total - estimate.compute;
+    pim_add_estimate(phase, &estimate);
 }

@@ -13,11 +13,6 @@
 
 enum { BITS = 8 };
 
-static uint32_t minimum(uint64_t a, uint64_t b)
-{
-    return (uint32_t)(a < b ? a : b);
-}
-
 static uint32_t segment_width(const struct pim_emitter *emitter, const struct pim_product *product,
                               uint32_t segment)
 {
@@ -126,7 +121,7 @@ static bool next_tile(const struct pim_emitter *emitter, const struct pim_produc
     *tile = (struct input_tile){.address = (own ? product->own : walk->piece) + walk->offset,
                                 .stride = stride,
                                 .k0 = walk->k0,
-                                .k = minimum(depth, width - walk->offset)};
+                                .k = pim_smaller32(depth, width - walk->offset)};
     walk->offset += tile->k;
     walk->k0 += tile->k;
     if (walk->offset == width) {
@@ -179,7 +174,7 @@ static uint64_t load_block(struct pim_emitter *emitter, const struct pim_product
                            uint32_t k, uint32_t n0, uint32_t n)
 {
     uint32_t column = product->right_first + n0, begin = column - column % product->right_block;
-    uint32_t width = minimum(product->right_block, product->right_total - begin);
+    uint32_t width = pim_smaller32(product->right_block, product->right_total - begin);
     uint64_t address =
         product->right + (uint64_t)product->k * begin + (uint64_t)k0 * width + (column - begin);
     return pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, address, n, width, k, PIM_NOTHING);
@@ -234,8 +229,8 @@ static uint64_t finish_tile(struct pim_emitter *emitter, const struct pim_produc
     return pim_emit_vector(emitter, PIM_VECTOR_ADD, m, n, 0, done, residual);
 }
 
-static uint64_t emit_matrix(struct pim_emitter *emitter, uint32_t m, uint32_t n, uint32_t k, unsigned flags,
-                            uint64_t input, uint64_t weight)
+uint64_t pim_emit_matrix(struct pim_emitter *emitter, uint32_t m, uint32_t n, uint32_t k, unsigned flags,
+                         uint64_t input, uint64_t weight)
 {
     struct pim_instruction instruction = {.opcode = PIM_OP_MATRIX, .detail = (uint8_t)flags};
     instruction.u.matrix.m = m;
@@ -266,7 +261,7 @@ static uint64_t emit_columns(struct pim_emitter *emitter, const struct pim_produ
         *offset += (uint64_t)tile.k * n;
         unsigned flags = PIM_MATRIX_RELEASE_WEIGHT | (give ? PIM_MATRIX_RELEASE_INPUT : 0u) |
                          (tile.k0 == 0 ? PIM_MATRIX_OPEN_OUTPUT : PIM_MATRIX_ACCUMULATE);
-        done = emit_matrix(emitter, m, n, tile.k, flags, input, weight);
+        done = pim_emit_matrix(emitter, m, n, tile.k, flags, input, weight);
     }
     return done;
 }
@@ -278,8 +273,8 @@ static uint64_t emit_output_tile(struct pim_emitter *emitter, const struct pim_p
 {
     uint64_t done = PIM_NOTHING;
     for (uint32_t part = 0; part < n; part += tiling->right)
-        done = emit_columns(emitter, product, tiling, m0, m, n0 + part, minimum(tiling->right, n - part),
-                            offset);
+        done = emit_columns(emitter, product, tiling, m0, m, n0 + part,
+                            pim_smaller32(tiling->right, n - part), offset);
     return done;
 }
 
@@ -292,7 +287,7 @@ static void emit_second_pass(struct pim_emitter *emitter, const struct pim_produ
     pim_emit_flush(emitter);
     pim_emit_join(emitter);
     for (uint32_t m0 = 0; m0 < product->m; m0 += block) {
-        uint32_t m = minimum(block, product->m - m0);
+        uint32_t m = pim_smaller32(block, product->m - m0);
         uint64_t address = product->output + m0 * product->output_stride;
         uint64_t loaded = pim_emit_memory(emitter, PIM_OP_LOAD, PIM_BUFFER_OUTPUT, address, product->n,
                                           product->output_stride, m, PIM_NOTHING);
@@ -324,12 +319,13 @@ static void emit_product(struct pim_emitter *emitter, const struct pim_product *
 {
     pim_prefetch_products(emitter, tiles_of(emitter, product, tiling));
     for (uint32_t m0 = 0; m0 < product->m; m0 += tiling->m) {
-        uint32_t m = minimum(tiling->m, product->m - m0);
+        uint32_t m = pim_smaller32(tiling->m, product->m - m0);
         uint64_t offset = 0;
         for (uint32_t n0 = 0, n; n0 < product->n; n0 += n) {
-            n = minimum(tiling->n, product->n - n0);
+            n = pim_smaller32(tiling->n, product->n - n0);
             if (product->operand == PIM_OPERAND_BLOCKS)
-                n = minimum(n, product->right_block - (product->right_first + n0) % product->right_block);
+                n = pim_smaller32(n,
+                                  product->right_block - (product->right_first + n0) % product->right_block);
             uint64_t done = emit_output_tile(emitter, product, tiling, m0, m, n0, n, &offset);
             pim_emit_flush(emitter);
             done = finish_tile(emitter, product, tiling, m0, m, n0, n, done);

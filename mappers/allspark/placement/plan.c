@@ -1,6 +1,7 @@
 /* The placement of a plan: binds the branches of every stage to the places of its temporal layers. */
 #include "mappers/allspark/mapping.h"
 #include "mappers/allspark/placement/placement.h"
+#include "sim/try.h"
 
 #include <stdlib.h>
 
@@ -34,8 +35,7 @@ enum pim_status pim_allspark_placement(const struct pim_allspark_plan *plan, uin
         return PIM_OK;
     }
     struct pim_placement_layer *layers = layers_of(&plan->stage[stage]);
-    if (!layers)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the placement");
+    PIM_NEED_MEMORY(layers, error, "out of memory for the placement");
     enum pim_status status = pim_placement_of_stage(plan->network->transformer, plan->stage[stage].of,
                                                     plan->hardware.height, plan->hardware.width, layers,
                                                     plan->stage[stage].layers, slot_of, report, error);
@@ -49,10 +49,8 @@ enum pim_status pim_plan_place(struct pim_allspark_plan *plan, struct pim_error 
         struct pim_placement_report report;
         struct pim_allspark_stage *stage = &plan->stage[i];
         stage->slot_of = calloc((size_t)stage->partition[0].branches + 1, sizeof *stage->slot_of);
-        if (!stage->slot_of)
-            return pim_fail(error, PIM_NO_MEMORY, "out of memory for the placement");
-        if (pim_allspark_placement(plan, i, stage->slot_of, &report, error) != PIM_OK)
-            return error->status;
+        PIM_NEED_MEMORY(stage->slot_of, error, "out of memory for the placement");
+        PIM_TRY(pim_allspark_placement(plan, i, stage->slot_of, &report, error));
     }
     return PIM_OK;
 }

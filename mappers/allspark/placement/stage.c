@@ -1,5 +1,6 @@
 /* Layout, binding and hops of one stage together. */
 #include "mappers/allspark/placement/placement.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +16,7 @@ static enum pim_status measure(const struct pim_dependency_graph *graph,
     report->ordered = pim_placement_hops(graph, slots, slot_of);
     report->random =
         graph->first[graph->branches] ? pim_placement_random_hops(slots, total, width, height) : 0;
-    if (pim_placement_bind(graph, slots, total, width, height, slot_of, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_placement_bind(graph, slots, total, width, height, slot_of, error));
     report->greedy = pim_placement_hops(graph, slots, slot_of);
     return PIM_OK;
 }
@@ -30,8 +30,7 @@ enum pim_status pim_placement_of_stage(const struct pim_transformer *transformer
     struct pim_dependency_graph graph;
     struct pim_placement_slot *slots;
     uint32_t total;
-    if (pim_dependency_graph_make(transformer, stage, &graph, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_dependency_graph_make(transformer, stage, &graph, error));
     enum pim_status status = pim_placement_slots(height, width, layers, count, &slots, &total, error);
     if (status != PIM_OK) {
         pim_dependency_graph_terminate(&graph);

@@ -1,7 +1,8 @@
 /* The plan: which scheme, ring, layout and temporal layers each stage gets, and whether the nodes can hold
    it. */
-#include "mappers/allspark/layers/position.h"
+#include "mappers/allspark/layers/layers.h"
 #include "mappers/allspark/placement/placement.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,8 +48,7 @@ static enum pim_status read_blocks(const struct pim_network *network, uint32_t i
                         network->name, PIM_STAGES);
     struct pim_allspark_stage *stage = &plan->stage[plan->stages];
     stage->partition = calloc(1, sizeof *stage->partition);
-    if (!stage->partition)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    PIM_NEED_MEMORY(stage->partition, error, "out of memory for the plan");
     stage->partitions = 1;
     stage->of = index;
     stage->first_block = first;
@@ -82,8 +82,7 @@ static enum pim_status read_stage(const struct pim_network *network, uint32_t in
     uint32_t blocks = transformer->stage[index].blocks, last_kind = (blocks - 1) % 2;
     if (transformer->block[transformer->stage[index].first_block].attentions == 2) {
         for (unsigned half = 0; half < 2; half++) /* projections and stripes have the same blocks */
-            if (read_blocks(network, index, 0, 1, plan, error) != PIM_OK)
-                return error->status;
+            PIM_TRY(read_blocks(network, index, 0, 1, plan, error));
         pim_stripes_split(plan);
         return PIM_OK;
     }
@@ -119,8 +118,7 @@ static enum pim_status make(const struct pim_network *network, const struct pim_
     plan->prefetch = options->prefetch == PIM_PREFETCH_ON;
     plan->exchange = options->exchange == PIM_ALLSPARK_GATHER ? PIM_ALLSPARK_GATHER : PIM_ALLSPARK_DIRECT;
     for (uint32_t i = 0; i < network->transformer->stages; i++)
-        if (read_stage(network, i, plan, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(read_stage(network, i, plan, error));
     plan->stage[plan->stages - 1].partition[0].classes = network->transformer->classes;
     if (options->scheme == PIM_ALLSPARK_EXPLICIT && options->explicit_count != 1 &&
         options->explicit_count != plan->stages)

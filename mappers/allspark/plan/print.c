@@ -3,6 +3,7 @@
 
 #include "mappers/allspark/placement/placement.h"
 #include "sim/output/json.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 
@@ -208,8 +209,7 @@ enum pim_status pim_plan_write_json(const struct pim_plan_result *result, FILE *
 {
     const struct pim_allspark_plan *plan = result->plan;
     struct pim_json *json = pim_json_create();
-    if (!json)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
+    PIM_NEED_MEMORY(json, error, "out of memory for the plan");
     pim_json_put_text(json, "network", plan->network->name);
     pim_json_put_text(json, "partition", result->partition);
     pim_json_put_count(json, "batch", plan->batch);

@@ -7,6 +7,7 @@
 #include "mappers/allspark/plan/file.h"
 
 #include "sim/output/json.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -120,8 +121,7 @@ static enum pim_status read_layer(const char *path, json_t *value, size_t stage,
     if (reuses)
         layers.reuse = json_is_true(reuses) ? PIM_REUSE_WHOLE : PIM_REUSE_NOTHING;
     layers.whole = json_is_true(whole);
-    if (check_keys(path, place, value, layer_keys, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(check_keys(path, place, value, layer_keys, error));
     struct pim_allspark_layers *before = *count > 0 ? &options->list[stage][*count - 1] : NULL;
     if (before && before->u == layers.u && before->v == layers.v && before->ring == layers.ring &&
         before->chunks == layers.chunks && before->row_blocks == layers.row_blocks) {
@@ -146,14 +146,12 @@ static enum pim_status read_stage(const char *path, json_t *value, size_t stage,
         return pim_fail(error, PIM_BAD_INPUT,
                         "%s: stages[%zu].temporal_layers: a list of objects with u and v is expected", path,
                         stage);
-    if (check_keys(path, place, value, stage_keys, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(check_keys(path, place, value, stage_keys, error));
     if (!get_number(value, "branches", false, &options->branches[stage]))
         options->branches[stage] = 0; /* held against the plan later */
     json_array_foreach(layers, layer, item)
     {
-        if (read_layer(path, item, stage, layer, options, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(read_layer(path, item, stage, layer, options, error));
     }
     return PIM_OK;
 }
@@ -199,16 +197,14 @@ static enum pim_status read_root(const struct pim_plan_file *file, struct pim_al
     if (!get_exchange(file->root, &exchange))
         return pim_fail(error, PIM_BAD_INPUT, "%s: \"exchange\": \"direct\" or \"gather\" is expected",
                         file->path);
-    if (check_keys(file->path, "", file->root, root_keys, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(check_keys(file->path, "", file->root, root_keys, error));
     options->exchange = options->exchange ? options->exchange : exchange;
     options->batch = options->batch ? options->batch : batch;
     if (options->prefetch == PIM_PREFETCH_NOT_STATED && json_is_true(prefetch))
         options->prefetch = PIM_PREFETCH_ON;
     json_array_foreach(stages, stage, value)
     {
-        if (read_stage(file->path, value, stage, options, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(read_stage(file->path, value, stage, options, error));
     }
     options->scheme = PIM_ALLSPARK_EXPLICIT;
     options->explicit_count = (uint32_t)json_array_size(stages);
@@ -220,8 +216,7 @@ enum pim_status pim_plan_read(struct pim_plan_file *file, const char *path,
 {
     enum { MOST_BYTES = 1 << 24 };
     *file = (struct pim_plan_file){.path = path};
-    if (pim_json_read(path, MOST_BYTES, &file->root, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_json_read(path, MOST_BYTES, &file->root, error));
     return read_root(file, options, error);
 }
 
@@ -230,8 +225,7 @@ enum pim_status pim_plan_read_text(struct pim_plan_file *file, const char *name,
                                    struct pim_error *error)
 {
     *file = (struct pim_plan_file){.path = name};
-    if (pim_json_parse(name, text, length, &file->root, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_json_parse(name, text, length, &file->root, error));
     return read_root(file, options, error);
 }
 
@@ -296,8 +290,7 @@ static enum pim_status check_stage(const struct pim_plan_file *file, const json_
                         index, file->network, stage->partition[0].blocks, stage->of + 1);
     for (uint32_t layer = 0; layer < stage->layers && layer < json_array_size(layers); layer++) {
         const struct pim_plan_layer made = pim_plan_layer(stage, layer);
-        if (check_layer(file, json_array_get(layers, layer), index, layer, &made, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(check_layer(file, json_array_get(layers, layer), index, layer, &made, error));
     }
     return PIM_OK;
 }
@@ -324,7 +317,6 @@ enum pim_status pim_plan_check(struct pim_plan_file *file, const struct pim_alls
                         file->path, pim_plan_exchange_name(plan->exchange));
     /* One stage stands for all: it has the layers of none of them in particular. */
     for (uint32_t i = 0; i < plan->stages && json_array_size(stages) == plan->stages; i++)
-        if (check_stage(file, json_array_get(stages, i), i, &plan->stage[i], error) != PIM_OK)
-            return error->status;
+        PIM_TRY(check_stage(file, json_array_get(stages, i), i, &plan->stage[i], error));
     return PIM_OK;
 }

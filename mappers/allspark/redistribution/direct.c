@@ -1,5 +1,5 @@
 /* From node to node: moves between two regions are one message. */
-#include "mappers/allspark/redistribution/direct.h"
+#include "mappers/allspark/redistribution/redistribute.h"
 
 enum { PACK, SEND, UNPACK, STEPS };
 

@@ -2,6 +2,7 @@
 #include "mappers/allspark/redistribution/exchange.h"
 #include "sim/arena.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <stdlib.h>
 
@@ -207,8 +208,7 @@ enum pim_status pim_exchange_make(const struct pim_allspark_plan *plan,
                                   const struct pim_allspark_stage *to, const uint32_t *from,
                                   struct pim_exchange *exchange, struct pim_error *error)
 {
-    if (pim_exchange_begin(plan, source, source == to ? NULL : to, exchange, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_exchange_begin(plan, source, source == to ? NULL : to, exchange, error));
     if (source != to)
         stage_behind(plan, source, to, exchange);
     return list_moves(source, to, plan->batch, from, exchange) ? PIM_OK : pim_exchange_no_memory(error);

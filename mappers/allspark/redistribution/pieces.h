@@ -1,6 +1,6 @@
 /*
  * What goes between the nodes of an exchange, in pieces: bytes of one region with the same consumers each. A
- * relay takes each of them once to wherever it goes (relay.h).
+ * relay takes each of them once to wherever it goes (redistribute.h).
  */
 #ifndef PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_PIECES_H
 #define PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_PIECES_H

@@ -1,7 +1,6 @@
 /* The order of moves, which program an exchange has, and its phase. */
 #include "mappers/allspark/redistribution/redistribute.h"
-#include "mappers/allspark/redistribution/direct.h"
-#include "mappers/allspark/redistribution/relay.h"
+#include "sim/try.h"
 
 #include <stdlib.h>
 
@@ -67,8 +66,7 @@ enum pim_status pim_exchange_program(const struct pim_allspark_plan *plan, struc
         return pim_exchange_direct(plan, exchange, error);
     if (!sort_moves(exchange))
         return pim_exchange_no_memory(error);
-    if (pim_relay_make(plan, exchange, room, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_relay_make(plan, exchange, room, error));
     return pim_exchange_estimate(&plan->hardware, exchange) ? PIM_OK : pim_exchange_no_memory(error);
 }
 

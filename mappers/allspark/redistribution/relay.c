@@ -1,6 +1,6 @@
 /* Which pieces go through which top-left nodes, in which round, and where they lie there. */
-#include "mappers/allspark/redistribution/relay.h"
 #include "mappers/allspark/redistribution/pieces.h"
+#include "mappers/allspark/redistribution/redistribute.h"
 #include "sim/integer.h"
 
 #include <assert.h>

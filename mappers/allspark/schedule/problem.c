@@ -1,19 +1,16 @@
 /* Problems, solutions, and what a choice of layers costs. */
 #include "mappers/allspark/schedule/schedule.h"
-#include "sim/integer.h"
+#include "sim/arena.h"
 
 #include <stdlib.h>
 
 bool pim_schedule_append(struct pim_schedule_stage *stage, const struct pim_schedule_candidate *candidate)
 {
-    /* Room doubles at each power of two. */
-    if ((stage->count & (stage->count - 1)) == 0) {
-        size_t room = stage->count ? 2 * (size_t)stage->count : 1;
-        struct pim_schedule_candidate *items = realloc(stage->candidates, room * sizeof *items);
-        if (!items)
-            return false;
-        stage->candidates = items;
-    }
+    struct pim_schedule_candidate *items =
+        pim_array_grow(stage->candidates, &stage->capacity, (size_t)stage->count + 1, sizeof *items);
+    if (!items)
+        return false;
+    stage->candidates = items;
     stage->candidates[stage->count++] = *candidate;
     return true;
 }

@@ -32,6 +32,7 @@
 #include "sim/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum {
@@ -53,6 +54,7 @@ struct pim_schedule_stage {
     uint32_t branches; /* at least 1 */
     uint32_t count;
     struct pim_schedule_candidate *candidates;
+    size_t capacity; /* of the list, as pim_schedule_append() keeps it */
     uint32_t needs;
     uint32_t staged; /* not 0: the next stage takes turns with it */
 };

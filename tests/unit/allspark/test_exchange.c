@@ -1,6 +1,5 @@
 /* The orders of tokens between which features go, alone; test_dataflow.c proves the programs. */
 #include "mappers/allspark/redistribution/redistribute.h"
-#include "mappers/allspark/redistribution/timing.h"
 #include "tests/unit/allspark/scenario.h"
 
 #include <stdlib.h>

@@ -4,8 +4,7 @@
  * joins of exchanges of both kinds.
  */
 #include "mappers/allspark/interaction/interaction.h"
-#include "mappers/allspark/interaction/neighbours.h"
-#include "mappers/allspark/redistribution/relay.h"
+#include "mappers/allspark/redistribution/redistribute.h"
 #include "tests/unit/allspark/scenario.h"
 #include "traces/counts.h"
 
