@@ -4,6 +4,7 @@
 #include "mappers/nicepim/cycles/internal.h"
 #include "sim/random.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,10 +283,11 @@ static void step(struct state *state, double temperature, double price)
     const double allowed = -temperature * pim_logarithm(1 - pim_random_unit(&state->random));
     const int64_t removed = hops_of(state, &move, move.removed);
     const int64_t saved = removed - hops_of(state, &move, move.added);
-    int64_t excess = -((uint64_t)removed < state->excess ? removed : (int64_t)state->excess);
-    if (price * (double)excess - (double)saved > allowed)
+    const int64_t least = -((uint64_t)removed < state->excess ? removed : (int64_t)state->excess);
+    if (price * (double)least - (double)saved > allowed)
         return;
-    excess = load_arcs(state, &move, move.removed, -move.weight);
+    int64_t excess = load_arcs(state, &move, move.removed, -move.weight);
+    assert(excess >= least);
     if (price * (double)excess - (double)saved <= allowed) {
         excess += load_arcs(state, &move, move.added, move.weight);
         if (price * (double)excess - (double)saved <= allowed) {
