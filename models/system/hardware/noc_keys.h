@@ -116,7 +116,8 @@
         PIM_KEY_OF_TEXT("noc.route_table", "\"\"",                                                           \
                         "CSV file of the routing table: router,destination,next; routers."),                 \
         PIM_KEY_OF_INTEGER("noc.routing_seed", "0", 0, 9007199254740992, "",                                 \
-                           "Seed of o1turn, valiant and romm."),                                             \
+                           "Seed of what routings draw: o1turn, valiant and romm, ties on a torus, ways up " \
+                           "a fat tree, channels of injection of a dragonfly."),                             \
         PIM_KEY_OF_LIST("noc.classes", "[]", 1, 32, "channels",                                              \
                         "Virtual channels of every class of traffic, all of them together; empty: one "      \
                         "class."),                                                                           \

@@ -41,6 +41,10 @@ pimsim_command_test(compare_no_result "compare configs/networks/vgg8.cfg configs
 pimsim_command_test(schema_json "config schema --format json" 0 "^{\n  \"schemas\": \\[\n.*\"path\": \"noc\\.flit_bits\"" "")
 
 # Options that would do nothing, and outputs that would mix.
+pimsim_command_test(noc_iterations_of_wavefront "noc --traffic uniform --rate 0.1 --set noc.vc_allocator=wavefront --set noc.vc_allocator_iterations=2"
+  1 "^$" "^pimsim noc: noc.vc_allocator_iterations: counts with noc.vc_allocator \"islip\" alone, which is \"wavefront\" here: it would change nothing\n")
+pimsim_command_test(noc_seed_without_draws "noc --traffic uniform --rate 0.1 --set noc.topology=fat_tree --set noc.radix=4 --set noc.levels=3 --set noc.routing=d_mod_k --set noc.routing_seed=3"
+  1 "^$" "^pimsim noc: noc.routing_seed: counts with noc.routing .* alone, which is \"d_mod_k\" here: it would change nothing\n")
 pimsim_command_test(noc_no_traffic "noc" 2 "^$"
   "^pimsim noc: one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed\n")
 pimsim_command_test(noc_two_kinds_of_traffic "noc --traffic uniform --rate 0.1 --packets no.csv" 2 "^$"
