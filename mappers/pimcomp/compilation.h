@@ -3,8 +3,8 @@
 #define PIMSIM_MAPPERS_PIMCOMP_COMPILATION_H
 
 #include "mappers/pimcomp/check/check_values.h"
+#include "mappers/pimcomp/closed_loop.h"
 #include "mappers/pimcomp/layout/genetic.h"
-#include "mappers/pimcomp/ranking.h"
 #include "mappers/pimcomp/representation/pimcomp.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "mappers/pimcomp/segments/segments.h"

@@ -29,12 +29,22 @@ static uint32_t cores_of(const struct pim_core_plan *plan, uint32_t layer)
     return cores;
 }
 
-static uint32_t cores_used(const struct pim_core_plan *plan)
+/* What the program takes of the local memories. */
+struct local_use {
+    uint32_t cores;
+    uint64_t peak, sum; /* bytes */
+};
+
+static struct local_use local_use(const struct pim_core_plan *plan)
 {
-    uint32_t cores = 0;
-    for (uint32_t i = 0; i < plan->architecture.cores; i++)
-        cores += plan->report.local_bytes[i] > 0;
-    return cores;
+    struct local_use use = {0};
+    for (uint32_t i = 0; i < plan->architecture.cores; i++) {
+        uint64_t bytes = plan->report.local_bytes[i];
+        use.cores += bytes > 0;
+        use.peak = bytes > use.peak ? bytes : use.peak;
+        use.sum += bytes;
+    }
+    return use;
 }
 
 static uint32_t resident_maps(const struct pim_core_plan *plan)
@@ -43,14 +53,6 @@ static uint32_t resident_maps(const struct pim_core_plan *plan)
     for (uint32_t i = 0; plan->report.resident && i < plan->network.count; i++)
         resident += plan->report.resident[i];
     return resident;
-}
-
-static uint64_t peak_local(const struct pim_core_plan *plan)
-{
-    uint64_t peak = 0;
-    for (uint32_t i = 0; i < plan->architecture.cores; i++)
-        peak = plan->report.local_bytes[i] > peak ? plan->report.local_bytes[i] : peak;
-    return peak;
 }
 
 static uint64_t arrays_of_all(const struct pim_core_plan *plan)
@@ -207,7 +209,7 @@ static void print_arrays(const struct pim_core_plan *plan, FILE *file)
         fprintf(file,
                 "arrays: %" PRIu64 " of %" PRIu64 " (%.1f %%) in %" PRIu32 " of %" PRIu32
                 " cores; one replica of each layer takes %" PRIu64 "\n",
-                used, arrays_of_all(plan), percent(used, arrays_of_all(plan)), cores_used(plan),
+                used, arrays_of_all(plan), percent(used, arrays_of_all(plan)), local_use(plan).cores,
                 plan->architecture.cores, plan->partition.arrays);
 }
 
@@ -228,7 +230,7 @@ static void print_program(const struct pim_core_plan *plan, FILE *file)
     fprintf(file,
             "memory: at most %" PRIu64 " of %" PRIu64 " bytes of a local memory, %" PRIu64
             " bytes of the global memory\n",
-            peak_local(plan), plan->architecture.local_memory_bytes, plan->map.bytes);
+            local_use(plan).peak, plan->architecture.local_memory_bytes, plan->map.bytes);
 }
 
 static void print_search(const struct pim_core_plan *plan, FILE *file)
@@ -331,11 +333,9 @@ static void put_counts(struct pim_json *json, const struct pim_core_counts *coun
 
 static void put_memory(struct pim_json *json, const struct pim_core_plan *plan)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < plan->architecture.cores; i++)
-        sum += plan->report.local_bytes[i];
-    pim_json_put_count(json, "peak_local_bytes", peak_local(plan));
-    pim_json_put_count(json, "all_local_bytes", sum);
+    const struct local_use use = local_use(plan);
+    pim_json_put_count(json, "peak_local_bytes", use.peak);
+    pim_json_put_count(json, "all_local_bytes", use.sum);
     pim_json_put_count(json, "local_memory_bytes", plan->architecture.local_memory_bytes);
     pim_json_put_count(json, "global_bytes", plan->map.bytes);
 }
@@ -409,7 +409,7 @@ enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE 
         pim_json_put_boolean(json, "nothing_kept", plan->nothing_kept);
     put_layers(json, plan);
     pim_json_put_count(json, "cores", plan->architecture.cores);
-    pim_json_put_count(json, "cores_used", cores_used(plan));
+    pim_json_put_count(json, "cores_used", local_use(plan).cores);
     pim_json_put_count(json, "arrays", arrays_of_all(plan));
     pim_json_put_count(json, "arrays_used", pim_core_layout_arrays(&plan->mapping));
     pim_json_put_count(json, "arrays_of_one_replica", plan->partition.arrays);

@@ -361,12 +361,6 @@ void pim_ll_use(struct pim_ll *ll, uint32_t record);
 /* --- windows: true when it has run --- */
 bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t layer, uint32_t replica);
 bool pim_ll_run_vector(struct pim_ll *ll, uint32_t layer, uint32_t worker);
-/* Bytes that a window of a PRODUCT layer works in beside its output; its instructions, those at `work`. */
-uint32_t pim_ll_product_bytes(const struct pim_ll *ll, uint32_t layer);
-void pim_ll_product_window(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t pixel, uint32_t work);
-/* The cores of the windows of a PRODUCT layer: few, and those with the least work so far. */
-void pim_ll_choose_product_cores(const struct pim_ll *ll, uint32_t layer, const uint64_t *work,
-                                 uint32_t *home);
 bool pim_ll_run_folds(struct pim_ll *ll, uint32_t layer, uint32_t replica);
 /* An input vector has a fold for a window of the replica. */
 bool pim_ll_vector_serves(const struct pim_ll_layer *layer, uint32_t replica, uint32_t vector);

@@ -195,6 +195,36 @@ static bool pools_as_they_come(const struct pim_ll_layer *layer)
     return apart;
 }
 
+/* Every core with windows needs the whole second operand of their branches, so windows go in contiguous
+ * ranges to about as many cores as each of them gets windows. */
+static void choose_product_cores(const struct pim_ll *ll, uint32_t index, const uint64_t *work,
+                                 uint32_t *home)
+{
+    uint32_t windows = ll->layer[index].core_layer->windows, wanted = 1, taken = 0, core = 0;
+    while (wanted < ll->cores && (uint64_t)wanted * wanted < windows)
+        wanted++;
+    uint64_t least = 0;
+    for (uint32_t w = 0; w < windows; w++) {
+        uint32_t range = (uint32_t)((uint64_t)w * wanted / windows);
+        if (w > 0 && range < taken) {
+            home[w] = core;
+            continue;
+        }
+        /* the next core by (work, number), behind the last one taken */
+        uint32_t best = UINT32_MAX;
+        for (uint32_t c = 0; c < ll->cores; c++) {
+            bool behind = taken == 0 || work[c] > least || (work[c] == least && c > core);
+            if (behind && (best == UINT32_MAX || work[c] < work[best]))
+                best = c;
+        }
+        assert(best != UINT32_MAX);
+        core = best;
+        least = work[best];
+        taken++;
+        home[w] = core;
+    }
+}
+
 /* Cores of all vector windows, layers in topological order. */
 static enum pim_status plan_vectors(struct pim_ll *ll)
 {
@@ -212,7 +242,7 @@ static enum pim_status plan_vectors(struct pim_ll *ll)
         if (!home)
             return no_memory(ll, i);
         if (from->kind == PIM_CORE_PRODUCT)
-            pim_ll_choose_product_cores(ll, i, work, home);
+            choose_product_cores(ll, i, work, home);
         for (uint32_t w = 0; w < from->windows; w++) {
             if (from->kind != PIM_CORE_PRODUCT)
                 home[w] = choose_core(ll, layer, w, weight, work);

@@ -29,9 +29,6 @@ enum pim_status pim_core_layout_first(const struct pim_core_mapping *mapping, st
 enum pim_status pim_core_layout_balance(const struct pim_core_mapping *mapping, struct pim_arena *arena,
                                         struct pim_core_layout *layout, struct pim_error *error);
 
-/* The layer with the most windows for each replica of those that can have one more; PIM_NONE: none can. */
-uint32_t pim_core_most_loaded(const struct pim_core_mapping *mapping, const struct pim_core_layout *layout);
-
 /* PIM_INTERNAL names the layer or the core that breaks invariant 3 or 4. */
 enum pim_status pim_core_layout_check(const struct pim_core_mapping *mapping, struct pim_error *error);
 

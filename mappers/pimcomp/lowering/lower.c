@@ -14,6 +14,8 @@
 
 PIM_NAMES(pim_core_layer_kind_name, PIM_CORE_LAYER_MAP)
 
+static const uint8_t pixels_first[PIM_AXES] = {PIM_AXIS_ROW, PIM_AXIS_COLUMN, PIM_AXIS_CHANNEL};
+
 bool pim_lowering_fail(struct pim_lowering *l, const char *format, ...)
 {
     char text[512];
@@ -72,7 +74,6 @@ static bool channels_last(const struct pim_lowering *l)
 /* The image: [1, channels, height, width], or channels last; fewer dimensions: rows of pixels. */
 static void lower_input(struct pim_lowering *l)
 {
-    static const uint8_t pixels_first[PIM_AXES] = {PIM_AXIS_ROW, PIM_AXIS_COLUMN, PIM_AXIS_CHANNEL};
     const struct pim_shape *shape = &l->layer->output;
     const uint32_t *d = shape->dimension;
     char text[96];
@@ -104,7 +105,6 @@ static void lower_input(struct pim_lowering *l)
  * does. */
 static void place_parameters(struct pim_lowering *l)
 {
-    static const uint8_t pixels_first[PIM_AXES] = {PIM_AXIS_ROW, PIM_AXIS_COLUMN, PIM_AXIS_CHANNEL};
     for (uint32_t i = 0; i < l->layer->inputs && l->status == PIM_OK; i++) {
         uint32_t tensor = l->layer->input[i];
         if (!l->view[tensor].parameter)

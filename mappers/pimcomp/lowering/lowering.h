@@ -97,10 +97,6 @@ bool pim_view_map(struct pim_lowering *l, struct pim_core_source *source);
 /* Maps joined along their channels: the view; false when it is something else, or failed. */
 bool pim_view_concatenate(struct pim_lowering *l, struct pim_core_view *result);
 
-/* Gives a result the parts of channels [begin, begin + count) of a view. */
-bool pim_view_cut_channels(struct pim_lowering *l, const struct pim_core_view *view, uint32_t begin,
-                           uint32_t count, struct pim_core_view *result);
-
 /* --- moves (lowering/move.c) --- */
 
 /* Which dimensions of a tensor become the axes of the map that it is moved into. */

@@ -135,28 +135,31 @@ static bool sums_fit(const struct making *making, const struct pim_round_worker 
     return bytes < UINT32_MAX;
 }
 
-/* Bytes from the start of the worker's partial sums for every group that is not the first of its columns: the
- * n-th ones of all replicas stand side by side, so that one addition can take them together. */
-static void place_partials(const struct making *making, struct pim_round_worker *worker)
+/* Lists the groups that are not the first of their columns, and gives them places from the start of the
+ * worker's partial sums on: the n-th ones of all replicas stand side by side, so that one addition can take
+ * them together. */
+static enum pim_status place_partials(const struct making *making, struct pim_round_worker *worker)
 {
-    uint32_t bytes = 0;
-    bool more = true;
-    for (uint32_t other = 0; more; other++) {
-        more = false;
-        for (uint32_t i = 0; i < worker->replicas; i++) {
-            struct pim_round_replica *replica = &worker->replica[i];
-            uint32_t seen = 0;
-            for (uint32_t j = 0; j < replica->groups; j++) {
-                if (replica->partial[j] == UINT32_MAX || seen++ != other)
-                    continue;
-                replica->partial[j] = bytes;
-                const struct pim_trace_array_group *group = &making->part->group[replica->group[j]];
-                bytes += group->folds * group->columns * PIM_CORE_ELEMENT_BYTES;
-                more = true;
-            }
-        }
+    uint32_t others = 0;
+    for (uint32_t i = 0; i < worker->replicas; i++)
+        for (uint32_t j = 0; j < worker->replica[i].groups; j++)
+            others += worker->replica[i].partial[j] != UINT32_MAX;
+    worker->other = PIM_ARENA_ARRAY(making->schedule->arena, struct pim_round_other, others);
+    if (!worker->other)
+        return out_of_memory(making);
+    for (uint32_t number = 0; worker->others < others; number++)
+        for (uint32_t i = 0; i < worker->replicas; i++)
+            for (uint32_t j = 0; j < worker->replica[i].groups; j++)
+                if (worker->replica[i].partial[j] == number)
+                    worker->other[worker->others++] = (struct pim_round_other){i, j};
+    for (uint32_t i = 0; i < others; i++) {
+        struct pim_round_replica *replica = &worker->replica[worker->other[i].replica];
+        const struct pim_trace_array_group *group =
+            &making->part->group[replica->group[worker->other[i].group]];
+        replica->partial[worker->other[i].group] = worker->partials;
+        worker->partials += group->folds * group->columns * PIM_CORE_ELEMENT_BYTES;
     }
-    worker->partials = bytes;
+    return PIM_OK;
 }
 
 /* With folds: where a replica sums up the outputs of its groups; those of the same columns in one place. */
@@ -269,7 +272,7 @@ static enum pim_status make_worker(const struct making *making, struct pim_round
                         ": the sums of the array groups of %s take more than the 2^32 bytes that a "
                         "local memory can have",
                         core, making->layer->name);
-    place_partials(making, worker);
+    PIM_TRY(place_partials(making, worker));
     place_sums(making, worker);
     find_reach(making, worker);
     uint32_t low = UINT32_MAX, high = 0;

@@ -5,40 +5,30 @@
  */
 #include "mappers/pimcomp/throughput/round.h"
 
-/* Vector operations that lie back to back, as one. */
+/* Additions that lie back to back on both sides, as one. */
 struct fused {
     struct pim_core_emitter *emitter;
     uint32_t core;
-    struct pim_core_vector operation;
-    uint64_t destination, source, second, elements;
+    uint64_t to, from, elements;
 };
 
 static void fuse_flush(struct fused *fused)
 {
-    pim_core_emit_vector(fused->emitter, fused->core, fused->operation, fused->destination, fused->source,
-                         fused->second, fused->elements);
+    pim_core_emit_addition(fused->emitter, fused->core, fused->to, fused->from, fused->elements);
     fused->elements = 0;
 }
 
-static void fuse(struct fused *fused, uint64_t destination, uint64_t source, uint64_t second,
-                 uint64_t elements)
+static void fuse(struct fused *fused, uint64_t to, uint64_t from, uint64_t elements)
 {
     uint64_t bytes = fused->elements * PIM_CORE_ELEMENT_BYTES;
-    if (fused->elements && fused->destination + bytes == destination && fused->source + bytes == source &&
-        fused->second + bytes == second) {
+    if (fused->elements && fused->to + bytes == to && fused->from + bytes == from) {
         fused->elements += elements;
         return;
     }
     fuse_flush(fused);
-    fused->destination = destination;
-    fused->source = source;
-    fused->second = second;
+    fused->to = to;
+    fused->from = from;
     fused->elements = elements;
-}
-
-static struct fused fuse_adds(struct pim_core_emitter *emitter, uint32_t core)
-{
-    return (struct fused){.emitter = emitter, .core = core, .operation = {.operation = PIM_LOCAL_ADD}};
 }
 
 /* --- a step --- */
@@ -166,24 +156,14 @@ void pim_round_worker_mvm(struct pim_round_worker *worker)
 void pim_round_worker_add(struct pim_round_worker *worker)
 {
     const struct pim_round_job *job = worker->job;
-    struct fused fused = fuse_adds(job->emitter, worker->core);
-    bool more = worker->partials > 0;
-    for (uint32_t other = 0; more; other++) {
-        more = false;
-        for (uint32_t i = 0; i < worker->replicas; i++) {
-            const struct pim_round_replica *replica = &worker->replica[i];
-            uint32_t seen = 0;
-            for (uint32_t j = 0; j < replica->groups && pim_round_is_busy(job, replica); j++) {
-                if (replica->partial[j] == UINT32_MAX || seen++ != other)
-                    continue;
-                const struct pim_trace_array_group *group = group_of(job, replica, j);
-                uint64_t sum = group_sum(worker, replica, j);
-                fuse(&fused, sum, sum, partial_address(worker, replica, j),
-                     (uint64_t)group->folds * group->columns);
-                more = true;
-                break;
-            }
-        }
+    struct fused fused = {.emitter = job->emitter, .core = worker->core};
+    for (uint32_t i = 0; i < worker->others; i++) {
+        const uint32_t number = worker->other[i].group;
+        const struct pim_round_replica *replica = &worker->replica[worker->other[i].replica];
+        const struct pim_trace_array_group *group = group_of(job, replica, number);
+        if (pim_round_is_busy(job, replica))
+            fuse(&fused, group_sum(worker, replica, number), partial_address(worker, replica, number),
+                 (uint64_t)group->folds * group->columns);
     }
     fuse_flush(&fused);
 }
@@ -210,12 +190,12 @@ static uint64_t home_address(const struct travel *travel, uint32_t sum)
 
 static void add_received(const struct pim_round_job *job, const struct travel *travel, uint32_t count)
 {
-    struct fused fused = fuse_adds(job->emitter, job->home);
+    struct fused fused = {.emitter = job->emitter, .core = job->home};
     for (uint32_t i = 0; i < count; i++) {
         uint64_t columns = travel[i].piece->columns;
         for (uint32_t j = 0; j < travel[i].sums; j++) {
             uint64_t sum = home_address(&travel[i], j);
-            fuse(&fused, sum, sum, travel[i].address + j * columns * PIM_CORE_ELEMENT_BYTES, columns);
+            fuse(&fused, sum, travel[i].address + j * columns * PIM_CORE_ELEMENT_BYTES, columns);
         }
     }
     fuse_flush(&fused);
@@ -324,10 +304,9 @@ static void finish_pixels(struct pim_round_job *job)
     uint64_t pixel = pixel_bytes(job);
     uint64_t sums = output_address(job, begin);
     if (layer->bias) {
-        struct fused fused = fuse_adds(job->emitter, job->home);
+        struct fused fused = {.emitter = job->emitter, .core = job->home};
         for (uint32_t i = 0; i < pixels; i++)
-            fuse(&fused, sums + i * pixel, sums + i * pixel, home->bias + i % home->buffers.biases * pixel,
-                 layer->channels);
+            fuse(&fused, sums + i * pixel, home->bias + i % home->buffers.biases * pixel, layer->channels);
         fuse_flush(&fused);
     }
     pim_core_emit_afters(job->emitter, job->home, layer, sums, layer->channels, pixels);

@@ -111,6 +111,11 @@ struct pim_round_replica {
     int64_t row;   /* ring: number of the first row that it reads */
 };
 
+/* Group number `group` of replica number `replica` of a worker. */
+struct pim_round_other {
+    uint32_t replica, group;
+};
+
 struct pim_round_worker {
     struct pim_round_job *job;
     struct pim_round_layer *layer; /* of the job, as is the emitter */
@@ -126,6 +131,8 @@ struct pim_round_worker {
        direction, output position */
     int64_t column;                   /* RING: first one held */
     uint32_t columns;                 /* RING */
+    uint32_t others;                  /* groups that are not the first of their columns: */
+    struct pim_round_other *other;    /* the first one of each replica, then the second, .. */
     uint32_t partials;                /* bytes of the partial sums of one step */
     uint32_t sum_column, sum_columns; /* not home: what its sums cover */
     uint32_t replica_bytes;           /* layers with folds: sums of one replica */
@@ -390,9 +397,6 @@ uint64_t pim_round_take_turn(const struct pim_round_work *work, uint64_t *room);
  * pim_round_vector_chunk(). */
 enum pim_status pim_round_prepare_moves(struct pim_round_schedule *schedule);
 uint64_t pim_round_move_chunk(const struct pim_round_work *work, struct pim_round_tile *tile);
-/* PRODUCT layers (throughput/product.c): as pim_round_vector_least() and pim_round_vector_chunk(). */
-uint64_t pim_round_product_least(const struct pim_core_layer *layer);
-uint64_t pim_round_product_chunk(struct pim_round_work *work, struct pim_round_tile *tile);
 
 /* Pooling (throughput/pooling.c): bytes for `rows` rows of `pixels`, and the work on them with the
  * buffers from `base` on; the channels of the piece lie in one run of the source. */

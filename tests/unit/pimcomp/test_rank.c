@@ -3,9 +3,9 @@
  * one replica each to full cores, half of them random walks, half climbs. The form of the estimate was chosen
  * with those of resnet18 on Arch-A, seed 42; the others had no part in it.
  */
+#include "mappers/pimcomp/closed_loop.h"
 #include "mappers/pimcomp/cost/timing.h"
 #include "mappers/pimcomp/layout/chromosome.h"
-#include "mappers/pimcomp/ranking.h"
 #include "mappers/pimcomp/schedule/schedule.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"

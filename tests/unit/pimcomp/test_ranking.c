@@ -1,5 +1,5 @@
 /* The ranking of timed layouts: which are kept, and the rank correlation. */
-#include "mappers/pimcomp/ranking.h"
+#include "mappers/pimcomp/closed_loop.h"
 #include "sim/random.h"
 #include "tests/unit/test_main.h"
 
