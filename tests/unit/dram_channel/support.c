@@ -97,9 +97,14 @@ void random_settings(struct settings *settings, struct pim_random *random)
     size_t n = 0;
 #define SET(...) (void)snprintf(settings->text[n++], sizeof settings->text[0], __VA_ARGS__)
     SET("dram.scheduler=%s", schedulers[pim_random_below(random, 4)]);
-    SET("dram.page=%s", pages[pim_random_below(random, 4)]);
-    SET("dram.page_cap=%u", (unsigned)pim_random_below(random, 5));
-    SET("dram.page_timeout=%u", (unsigned)pim_random_between(random, 1, 300));
+    const char *page = pages[pim_random_below(random, 4)];
+    unsigned cap = (unsigned)pim_random_below(random, 5),
+             timeout = (unsigned)pim_random_between(random, 1, 300);
+    SET("dram.page=%s", page);
+    if (strcmp(page, "closed") == 0)
+        SET("dram.page_cap=%u", cap);
+    if (strcmp(page, "timeout") == 0)
+        SET("dram.page_timeout=%u", timeout);
     SET("dram.row_hit_cap=%u", (unsigned)pim_random_below(random, 3) * 4);
     SET("dram.read_queue=%u", queues[pim_random_below(random, 6)]);
     unsigned writes = queues[pim_random_below(random, 6)];

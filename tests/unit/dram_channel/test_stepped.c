@@ -123,7 +123,7 @@ static const struct {
     {"ddr4_2400r", {INDEPENDENT, "dram.ranks=16", "dram.trefi=2500", "dram.refresh_stagger=true"}},
     {"ddr4_2400r", {"dram.ranks=8", "dram.scheduler=fcfs", "dram.page=closed", "dram.refresh=false"}},
     {"ddr4_2400r", {INDEPENDENT, "dram.ranks=8", "dram.scheduler=fcfs", "dram.trefi=1700"}},
-    {"hbm3_6400", {"dram.pseudo_channels=8", "dram.page=timeout", "dram.page_timeout=90"}},
+    {"hbm3_6400", {"dram.pseudo_channels=8", "dram.page=timeout"}},
     {"hbm2_pim",
      {INDEPENDENT, "dram.pseudo_channels=4", "dram.bank_groups=8", "dram.banks=8",
       "dram.refresh_mode=per_bank", "dram.trefi_bank=350", "dram.page=closed"}},
@@ -241,8 +241,8 @@ END_TEST
  */
 START_TEST(row_closes_behind_a_cas)
 {
-    const char *const settings[] = {_i ? "dram.page=timeout" : "dram.page=closed", "dram.page_cap=1",
-                                    "dram.page_timeout=60", NULL};
+    const char *const settings[] = {_i ? "dram.page=timeout" : "dram.page=closed",
+                                    _i ? "dram.page_timeout=60" : "dram.page_cap=1", NULL};
     struct pim_dram_configuration configuration;
     configure(&configuration, "lpddr5_6400", settings);
     unsigned closed = 0;

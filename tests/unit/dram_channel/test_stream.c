@@ -177,7 +177,7 @@ START_TEST(runs_equal_single_accesses)
         for (const char *const *s = shapes[which].settings; *s; s++)
             all[n++] = *s;
         for (size_t i = 0; round > 0 && settings.list[i]; i++)
-            if (strncmp(settings.list[i], "dram.page=", 10) != 0 || round % 4 == 0) /* mostly open pages */
+            if (strncmp(settings.list[i], "dram.page", 9) != 0 || round % 4 == 0) /* mostly open pages */
                 all[n++] = settings.list[i];
         configure(&configuration, shapes[which].preset, all);
         struct pim_dram_request *list = bursts(&random, &configuration);
