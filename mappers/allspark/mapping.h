@@ -385,7 +385,7 @@ uint64_t pim_border_workspace(const struct pim_allspark_plan *plan, uint32_t ind
 /* What stage `index` and its partner need of the workspace together, when they are those two. */
 uint64_t pim_stripes_workspace(const struct pim_allspark_plan *plan, uint32_t index);
 
-/* Binds the branches of every stage (placement/plan.c): fills slot_of. The layouts are there.
+/* Binds the branches of every stage (placement/stage.c): fills slot_of. The layouts are there.
    PIM_NO_MEMORY. */
 enum pim_status pim_plan_place(struct pim_allspark_plan *plan, struct pim_error *error);
 

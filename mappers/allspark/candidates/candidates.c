@@ -7,7 +7,6 @@
  * tiles are other ones then.
  */
 #include "mappers/allspark/candidates/candidates.h"
-#include "mappers/allspark/candidates/collection.h"
 #include "mappers/allspark/sharing.h"
 
 #include "sim/arena.h"

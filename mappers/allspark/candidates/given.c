@@ -2,7 +2,7 @@
  * The partitions that a plan or a user gives, and those of the two baselines: lists of partitions, each one
  * candidate that covers the stage.
  */
-#include "mappers/allspark/candidates/collection.h"
+#include "mappers/allspark/candidates/candidates.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>

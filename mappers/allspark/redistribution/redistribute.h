@@ -50,10 +50,6 @@ bool pim_transport_time_messages(const struct pim_estimate_hardware *hardware,
                                  const struct pim_transport_message *messages, uint32_t count,
                                  const uint64_t *start, uint64_t *end);
 
-/* The program from node to node, for moves in their order (direct.c): packs, sends and unpacks; the staging
-   of the regions is advanced behind what it takes. False when memory is out. */
-bool pim_direct_make(struct pim_exchange *exchange);
-
 /*
  * Gather, transfer and scatter as section VII-B2 of the paper has them: what leaves the nodes of a branch is
  * gathered on the top-left node of its sub-array, transferred from there to the top-left node of the other
