@@ -126,6 +126,34 @@ static bool same_value(const char *a, const char *b)
     return end_a != a && *end_a == '\0' && *end_b == '\0' && first == second;
 }
 
+/* A list of one value, "{0.1}": for these keys, which have a value for each class and one class. */
+static bool is_list_of_one(const char *name, const char *value)
+{
+    static const char *const of_classes[] = {"traffic", "injection_rate", "injection_process"};
+    const size_t length = strlen(value);
+    bool found = false, one = length > 2 && value[0] == '{' && value[length - 1] == '}';
+    for (size_t i = 0; i < sizeof of_classes / sizeof of_classes[0]; i++)
+        found = found || strcmp(name, of_classes[i]) == 0;
+    unsigned depth = 0;
+    for (size_t i = 0; i + 1 < length && one; i++) {
+        depth += value[i] == '{';
+        depth -= value[i] == '}';
+        one = depth > 1 || (depth == 1 && value[i] != ',');
+    }
+    return found && one;
+}
+
+/* Without its first and last character and the white space beside them. */
+static void take_ends_off(char *value)
+{
+    const size_t length = strlen(value) - 2, blank = strspn(value + 1, " ");
+    memmove(value, value + 1 + blank, length - blank);
+    size_t end = length - blank;
+    while (end > 0 && value[end - 1] == ' ')
+        end--;
+    value[end] = '\0';
+}
+
 static enum pim_status scan_statement(struct scanner *scanner, struct pim_error *error)
 {
     char name[64], value[BOOKSIM_VALUE_LIMIT];
@@ -142,6 +170,8 @@ static enum pim_status scan_statement(struct scanner *scanner, struct pim_error 
         return pim_fail(error, PIM_BAD_INPUT, "%s:%u: %s is %s, which is not honoured here: only %s is",
                         values->file, line, name, value, rule->value);
     values->line[key] = line;
+    if (is_list_of_one(name, value))
+        take_ends_off(value);
     memcpy(values->text[key], value, sizeof value);
     return PIM_OK;
 }

@@ -104,6 +104,12 @@ START_TEST(traffic)
                      PIM_OK);
     ck_assert(class->on == 0.25 && class->off == 1);
     ck_assert(class->weight[0] == 3 && class->weight[1] == 3 && class->size[1] == 7);
+    ck_assert_int_eq(parse(MESH "traffic = {hotspot({{3,60}})}; injection_rate = { 0.25 };"
+                                "injection_process = {on_off({0.25,1})};",
+                           &booksim, &error),
+                     PIM_OK);
+    ck_assert(class->pattern == PIM_PATTERN_HOTSPOT && class->hotspot[1] == 60);
+    ck_assert(class->rate == 0.25 && class->on == 0.25 && class->off == 1);
 }
 END_TEST
 
@@ -151,6 +157,13 @@ static const struct {
     {MESH "packet_size = {{1,5}}; packet_size_rate = {{3,1,1}};", "one for each of the 2 sizes"},
     {MESH "packet_size = {{1,5}}; packet_size_rate = {{0,0}};", "honoured is one above 0"},
     {MESH "packet_size = 5; packet_size_rate = {{1,2}};", "one for each of the 1 sizes"},
+    {MESH "injection_rate = {0.1,0.2};", "allowed are numbers from 0"},
+    {MESH "injection_rate = {};", "allowed are numbers from 0"},
+    {MESH "injection_rate = { };", "allowed are numbers from 0"},
+    {MESH "injection_rate = {0.1}};", "allowed are numbers from 0"},
+    {MESH "injection_rate = {0.1}{0.2};", "allowed are numbers from 0"},
+    {MESH "traffic = {uniform,tornado};", "honoured are uniform, transpose"},
+    {MESH "num_vcs = {8};", "num_vcs is {8}: allowed are whole numbers"},
     {MESH "traffic = randperm;", "honoured are uniform, transpose"},
     {MESH "traffic = hotspot;", "hotspot({{NODE,...}}), all equally hot"},
     {MESH "traffic = hotspot({3,60});", "hotspot({{NODE,...}}), all equally hot"},
