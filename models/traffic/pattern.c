@@ -8,6 +8,7 @@
 #include "models/traffic/traffic.h"
 #include "sim/names.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 PIM_NAMES(pim_pattern_name, PIM_PATTERN_MAP)
@@ -106,6 +107,7 @@ uint32_t pim_pattern_destination(const struct pim_noc_configuration *noc,
     switch (class->pattern) {
     case PIM_PATTERN_TRANSPOSE:
         side = transposed_side(noc);
+        assert(side > 0); /* pim_pattern_check */
         return source / side + side * (source % side);
     case PIM_PATTERN_BIT_COMPLEMENT:
         return source ^ (nodes - 1);
