@@ -22,11 +22,11 @@ static bool power_of_two(uint32_t value)
 static uint32_t transposed_side(const struct pim_noc_configuration *noc)
 {
     uint32_t nodes = pim_noc_nodes(noc), side = 1;
-    if (pim_noc_columns(noc) == noc->height)
-        return noc->height;
+    if (noc->depth == 1)
+        return pim_noc_columns(noc) == noc->height ? noc->height : 0;
     while (side < nodes / side)
         side *= 2;
-    return noc->depth > 1 && nodes / side == side && nodes % side == 0 ? side : 0;
+    return side * side == nodes ? side : 0;
 }
 
 enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc,

@@ -14,18 +14,12 @@ struct guarded {
     const char *option, *path;
     enum option_writes writes;
     bool exists;
-    struct stat found;
 };
 
 /* A regular file; what else exists (a terminal, a pipe, /dev/null) is written without loss. */
 static bool regular(const char *path, struct stat *found)
 {
     return stat(path, found) == 0 && S_ISREG(found->st_mode);
-}
-
-static bool same(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -167,16 +161,17 @@ static bool visit(struct search *search, const struct stat *found)
     return true;
 }
 
-static enum pim_status check_input(const struct search *search, const struct stat *found, const char *inside)
+/* `path` is a file that is read; `inside`: because an input names it. */
+static enum pim_status check_input(const struct search *search, const char *path, bool inside)
 {
     for (size_t i = 0; i < search->count; i++) {
         const struct guarded *output = &search->outputs[i];
-        if (!output->exists || !same(&output->found, found))
+        if (!output->exists || !pim_file_is_same(output->path, path))
             continue;
         if (inside)
             return pim_fail(search->error, PIM_USAGE,
                             "--%s %.200s would be written over an input: %.200s reads it as %.200s",
-                            output->option, output->path, search->input, inside);
+                            output->option, output->path, search->input, path);
         return pim_fail(search->error, PIM_USAGE,
                         "--%s %.250s would be written over an input, %.250s: the output needs another name",
                         output->option, output->path, search->input);
@@ -220,7 +215,7 @@ static enum pim_status check_named(struct search *search, const char *path, cons
         struct stat found;
         int length = snprintf(named, sizeof named, "%.*s%s", at[1] == '/' ? 0 : folder, path, at + 1);
         if (length < (int)sizeof named && regular(named, &found)) {
-            status = check_input(search, &found, named);
+            status = check_input(search, named, true);
             if (status == PIM_OK && depth < DEPTH_MOST)
                 status = check_named(search, named, &found, depth + 1);
         }
@@ -238,7 +233,7 @@ static enum pim_status check_words(struct search *search, const char *path)
     for (char *word = text ? strtok_r(text, between, &rest) : NULL; word;
          word = strtok_r(NULL, between, &rest)) {
         struct stat found;
-        if (regular(word, &found) && check_input(search, &found, word) != PIM_OK) {
+        if (regular(word, &found) && check_input(search, word, true) != PIM_OK) {
             free(text);
             return search->error->status;
         }
@@ -258,7 +253,7 @@ static enum pim_status check_value(struct search *search, const char *text)
     value += 1 + strspn(value + 1, " \"");
     int length = snprintf(named, sizeof named, "%.*s", (int)strcspn(value, "\""), value);
     search->input = text;
-    return length < (int)sizeof named && regular(named, &found) ? check_input(search, &found, named) : PIM_OK;
+    return length < (int)sizeof named && regular(named, &found) ? check_input(search, named, true) : PIM_OK;
 }
 
 /* `text` of the command line, if it names a file. A graph of tasks is a prefix of several. */
@@ -273,8 +268,7 @@ static enum pim_status check_text(struct search *search, const char *text, bool 
         int length = snprintf(path, sizeof path, "%s%s", text, endings[i]);
         if (length >= (int)sizeof path || !regular(path, &found))
             continue;
-        if (check_input(search, &found, i ? path : NULL) != PIM_OK ||
-            check_named(search, path, &found, 0) != PIM_OK)
+        if (check_input(search, path, i > 0) != PIM_OK || check_named(search, path, &found, 0) != PIM_OK)
             return search->error->status;
     }
     return PIM_OK;
@@ -338,9 +332,10 @@ enum pim_status guard_files(const struct option_usage *usage, const struct text_
             path = "-"; /* results go to standard output when no file is named */
         if (!path)
             continue;
+        struct stat found;
         struct guarded *output = &outputs[count++];
         *output = (struct guarded){.option = rule->name, .path = path, .writes = rule->writes};
-        output->exists = strcmp(path, "-") != 0 && regular(path, &output->found);
+        output->exists = strcmp(path, "-") != 0 && regular(path, &found);
     }
     struct search search = {.outputs = outputs, .count = count, .error = error};
     enum pim_status status = check_pairs(outputs, count, error);

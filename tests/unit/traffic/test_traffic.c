@@ -49,9 +49,9 @@ END_TEST
 /* In three dimensions each coordinate moves for itself, as the digits of the number do in BookSim. */
 START_TEST(patterns_in_three_dimensions)
 {
-    struct pim_noc_configuration noc = mesh(4, 16), flat = mesh(3, 12), cube = mesh(2, 4);
+    struct pim_noc_configuration noc = mesh(4, 16), flat = mesh(3, 12), cube = mesh(2, 4), slab = mesh(6, 6);
     noc.depth = flat.depth = 4;
-    cube.depth = 2;
+    cube.depth = slab.depth = 2; /* 6 x 3 x 2 nodes are no square */
     for (uint32_t source = 0; source < 64; source++) {
         uint32_t x = source % 4, y = source / 4 % 4, z = source / 16;
         ck_assert_uint_eq(destination(&noc, PIM_PATTERN_TORNADO, source),
@@ -66,6 +66,7 @@ START_TEST(patterns_in_three_dimensions)
     ck_assert_int_eq(pim_pattern_check(&noc, &transpose, &error), PIM_OK);
     ck_assert_int_eq(pim_pattern_check(&cube, &transpose, &error), PIM_BAD_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "an even power of two of nodes (16, 64, ..), not 8"));
+    ck_assert_int_eq(pim_pattern_check(&slab, &transpose, &error), PIM_BAD_INPUT);
 }
 END_TEST
 
