@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays of a core: the groups of the trace must fit. */
+/* Array groups of a core; pim_cores_check() found that they fit. */
 static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *core, struct pim_error *error)
 {
     uint32_t count;
@@ -20,25 +20,15 @@ static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *cor
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the array groups of core %" PRIu32,
                         core->unit.id);
     core->group_count = count;
-    /* 2^24 groups of 2^32 arrays at most; `beside` those that stay, sets of groups take turns */
-    uint64_t taken = 0, beside = 0, of_set = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t occupied = pim_crossbar_occupied(crossbar, groups[i].arrays);
         uint64_t weights = (uint64_t)groups[i].folds * groups[i].columns;
-        of_set = i > 0 && groups[i].set == groups[i - 1].set ? of_set + occupied : occupied;
-        beside = groups[i].set == 0 ? of_set : beside;
-        taken = pim_larger(taken, of_set + (groups[i].set == 0 ? 0 : beside));
         core->groups[i] = (struct pim_core_group){.arrays = occupied * cores->cost.array_slices,
                                                   .macs = pim_group_macs(&groups[i]),
                                                   .rows = groups[i].rows,
                                                   .row_bytes = 2 * weights,
                                                   .row_cells = weights * cores->cost.slices};
     }
-    if (taken > cores->cost.logical_arrays)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "core %" PRIu32 " holds %" PRIu64 " arrays, has %" PRIu32 ": %" PRIu64
-                        " are missing (crossbar.count_x, crossbar.count_y)",
-                        core->unit.id, taken, cores->cost.logical_arrays, taken - cores->cost.logical_arrays);
     return PIM_OK;
 }
 
@@ -180,6 +170,8 @@ enum pim_status pim_cores_initialize(struct pim_cores *cores, struct pim_kernel 
     cores->cycle_last = cores->units.time_last / configuration->logic_period;
     cores->horizon = cores->cycle_last;
     if (configuration->on_channels && pim_core_memory_create(cores, error) != PIM_OK)
+        return error->status;
+    if (pim_cores_check(&configuration->crossbar, trace, error) != PIM_OK)
         return error->status;
     for (uint32_t id = 0; id < cores->units.count; id++)
         if (initialize_core(cores, id, error) != PIM_OK)

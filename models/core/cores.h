@@ -65,14 +65,19 @@ struct pim_cores {
 };
 
 /*
- * Makes a core for each unit of `trace` and schedules their first fetch at tick 0. PIM_BAD_INPUT when a core
- * holds more arrays than it has. With a mesh the owner creates a network with the callbacks of
- * pim_core_family and sets units.noc before the kernel runs. The trace must outlive the cores; `error` keeps
+ * Makes a core for each unit of `trace` and schedules their first fetch at tick 0. PIM_BAD_INPUT when
+ * pim_cores_check() finds that arrays are missing. With a mesh the owner creates a network with the callbacks
+ * of pim_core_family and sets units.noc before the kernel runs. The trace must outlive the cores; `error` keeps
  * the first error of a run. pim_core_family.terminate gives back what there is, also after a failure.
  */
 enum pim_status pim_cores_initialize(struct pim_cores *cores, struct pim_kernel *kernel,
                                      const struct pim_cores_configuration *configuration,
                                      const struct pim_trace *trace, struct pim_error *error);
+
+/* The array groups of a trace, without running it: PIM_BAD_INPUT when a core holds more arrays than it has,
+ * or a group more rows or columns of weights than its arrays. */
+enum pim_status pim_cores_check(const struct pim_crossbar_configuration *crossbar,
+                                const struct pim_trace *trace, struct pim_error *error);
 
 /* Ends the channels of the global memory at tick `end`, once; what they counted. */
 void pim_core_memory_close(struct pim_cores *cores, pim_time end, struct pim_bank_counters *counters,

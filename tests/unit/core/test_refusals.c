@@ -23,6 +23,27 @@ START_TEST(arrays)
 }
 END_TEST
 
+/* Every weight of a group has a cell: those of a trace that is mapped for other arrays may have none. An
+ * array has 4 x 4 weights of one slice. */
+START_TEST(cells_of_groups)
+{
+    struct run run = {.width = 2, .height = 1};
+    replay_well(&run, ".unit 1\n.array_group arrays=2 rows=4 columns=8\n"
+                      ".array_group arrays=2 rows=4 columns=4 folds=2 fold_stride=4\n");
+    clean(&run);
+    replay_badly(&run, ".unit 1\n.array_group rows=4 columns=4\n.array_group rows=5 columns=4\n",
+                 PIM_BAD_INPUT, "core 1, array group 1 has 5 rows of weights, an array 4 (crossbar.rows)");
+    replay_badly(&run, ".unit 1\n.array_group arrays=2 rows=4 columns=9\n", PIM_BAD_INPUT,
+                 "core 1, array group 0 has 9 columns of weights, its arrays (2) hold 8");
+    replay_badly(&run, ".unit 1\n.array_group arrays=2 rows=4 columns=3 folds=3 fold_stride=4\n",
+                 PIM_BAD_INPUT, "array group 0 has 9 columns of weights, its arrays (2) hold 8");
+    run.settings[0] = "crossbar.weight_slicing=columns";
+    run.settings[1] = "crossbar.cell_bits=8"; /* two columns for a weight */
+    replay_badly(&run, ".unit 0\n.array_group rows=4 columns=3\n", PIM_BAD_INPUT,
+                 "core 0, array group 0 has 3 columns of weights, its arrays (1) hold 2");
+}
+END_TEST
+
 /* Sets take turns in the arrays beside those that stay: the largest of them must fit. */
 START_TEST(sets_of_arrays)
 {
@@ -162,6 +183,7 @@ Suite *core_refusals_suite(void)
     Suite *suite = suite_create("core_refusals");
     TCase *cases = tcase_create("refusals");
     tcase_add_test(cases, arrays);
+    tcase_add_test(cases, cells_of_groups);
     tcase_add_test(cases, sets_of_arrays);
     tcase_add_test(cases, memories);
     tcase_add_test(cases, kinds);

@@ -39,7 +39,7 @@ static const char *const cores_program =
     ".configuration \" global_pj_per_bit = 2; noc_pj_per_bit_hop = 0.75; static_mw_per_core = 3; "
     "link_mw_per_chip = 7; };\"\n"
     ".array width=2 height=1 units=2\n.phase 0 \"layer0\" cycles=90\n"
-    ".unit 0\n.array_group layer=0 arrays=1 rows=128 columns=64\nphase_begin 0\n"
+    ".unit 0\n.array_group layer=0 arrays=4 rows=128 columns=64\nphase_begin 0\n"
     "local_load address=0 local=0 bytes=256\n"
     "mvm group=0 input_address=0 input_bytes=256 output_address=0x100 output_bytes=128\n"
     "receive peer=1 address=0x180 bytes=128\n"

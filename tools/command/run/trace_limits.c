@@ -56,13 +56,24 @@ static void fill_limits(const struct pim_configuration *configuration, struct pi
 }
 
 /* Rows, banks and ways of a trace for channels, by the rules that a run has. */
-static enum pim_status check_rows(const struct pim_trace *trace,
-                                  const struct pim_configuration *configuration, struct pim_error *error)
+static enum pim_status check_rows(const struct pim_trace *trace, struct pim_configuration *configuration,
+                                  struct pim_error *error)
 {
     struct pim_hardware hardware;
-    if (pim_hardware_read(configuration, &hardware, error) != PIM_OK)
+    if (pim_configuration_complete(configuration, error) != PIM_OK ||
+        pim_hardware_read(configuration, &hardware, error) != PIM_OK)
         return error->status;
     return pim_channels_check(&hardware.channels, trace, error);
+}
+
+/* Array groups of a trace for cores, by the rules that a run has. */
+static enum pim_status check_groups(const struct pim_trace *trace,
+                                    const struct pim_configuration *configuration, struct pim_error *error)
+{
+    struct pim_crossbar_configuration crossbar;
+    if (pim_cost_read_crossbar(configuration, &crossbar, error) != PIM_OK)
+        return error->status;
+    return pim_cores_check(&crossbar, trace, error);
 }
 
 /* The memory of a node, its private bank or its share of channels, by the rules that a run has. */
@@ -101,6 +112,8 @@ enum pim_status trace_read_limits(const struct pim_trace *trace, const struct co
         fill_limits(configuration, limits);
     if (status == PIM_OK && limits->kind == PIM_CHECK_CHANNELS)
         status = check_rows(trace, configuration, error);
+    if (status == PIM_OK && limits->kind == PIM_CHECK_CORES)
+        status = check_groups(trace, configuration, error);
     if (status == PIM_OK && limits->kind == PIM_CHECK_NODES)
         status = read_memory(configuration, limits, error);
     pim_configuration_destroy(configuration);
