@@ -57,7 +57,7 @@ static inline uint64_t pim_matrix_bytes(const struct pim_instruction *instructio
     case PIM_BUFFER_WEIGHT:
         return (k * n * instruction->u.matrix.weight_bits + 7) / 8;
     case PIM_BUFFER_OUTPUT:
-        return (m * n * (accumulator_bits ? accumulator_bits : instruction->u.matrix.output_bits) + 7) / 8;
+        return m * n * (((accumulator_bits ? accumulator_bits : instruction->u.matrix.output_bits) + 7) / 8);
     case PIM_BUFFER_NONE:
     case PIM_BUFFERS:
         break;

@@ -54,6 +54,33 @@ static enum pim_status check_sets(const struct pim_hardware_sources *sources,
                : status;
 }
 
+static uint32_t sum_bytes(const struct pim_configuration *configuration)
+{
+    return (pim_configuration_count(configuration, "pe.accumulator_bits") + 7) / 8;
+}
+
+/* Programs of nodes say in bytes which partial sums they give back: sums of another width would stay in the
+ * output buffer, or be fewer than are given back. */
+static enum pim_status check_sums(const struct pim_trace *trace, const char *name,
+                                  const struct pim_configuration *configuration, struct pim_error *error)
+{
+    static const char *const key = "pe.accumulator_bits";
+    struct pim_configuration *made = NULL;
+    if (pim_trace_hardware(trace)[0] == '\0' || !pim_hardware_uses(configuration, PIM_TO_REPLAY, key))
+        return PIM_OK;
+    enum pim_status status = pim_configuration_create(&pim_hardware_schema, &made, error);
+    if (status == PIM_OK)
+        status = read_carried(trace, name, false, made, error);
+    if (status == PIM_OK && sum_bytes(made) != sum_bytes(configuration))
+        status = pim_configuration_fail(
+            configuration, error, key,
+            "%" PRIu32 " bits, the trace is made for %" PRIu32
+            ": its programs give back partial sums of %" PRIu32 " bytes: map again, or set that",
+            pim_configuration_count(configuration, key), pim_configuration_count(made, key), sum_bytes(made));
+    pim_configuration_destroy(made);
+    return status;
+}
+
 enum pim_status pim_configure_replay(const struct pim_trace *trace, const char *name,
                                      const struct pim_hardware_sources *sources,
                                      struct pim_configuration **configuration, struct pim_hardware *hardware,
@@ -65,6 +92,8 @@ enum pim_status pim_configure_replay(const struct pim_trace *trace, const char *
     status = read_sources(trace, name, sources, *configuration, error);
     if (status == PIM_OK)
         status = check_sets(sources, *configuration, error);
+    if (status == PIM_OK)
+        status = check_sums(trace, name, *configuration, error);
     if (status == PIM_OK)
         status = pim_hardware_read(*configuration, hardware, error);
     if (status != PIM_OK) {

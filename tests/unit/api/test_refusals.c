@@ -103,6 +103,13 @@ START_TEST(test_configurations)
     expect_refused(path, &options, PIMSIM_BAD_INPUT, "KEY=VALUE");
     overrides[0] = "array.height=2"; /* a good value that does not fit the trace */
     expect_refused(path, &options, PIMSIM_BAD_INPUT, "made for an array of 2 x 1, the hardware has");
+    overrides[0] = "pe.accumulator_bits=40"; /* five bytes a sum, of which programs give back four */
+    expect_refused(
+        path, &options, PIMSIM_BAD_INPUT,
+        "pe.accumulator_bits: 40 bits, the trace is made for 32: its programs give back partial sums of "
+        "4 bytes");
+    overrides[0] = "pe.accumulator_bits=25"; /* four bytes as well */
+    free(replay(path, &options));
 }
 END_TEST
 

@@ -63,6 +63,21 @@ static const char *const with_message =
     CHAIN "phase_begin 0\nsend peer=1 tag=0 address=0 bytes=32\nphase_end 0\n"
           ".unit 1\nphase_begin 0\nreceive peer=0 tag=0 address=0 bytes=32\nphase_end 0\n";
 
+/* A partial sum lies in whole bytes: 128 of 33 bits give back 128 x 5. */
+START_TEST(partial_sums_lie_in_whole_bytes)
+{
+    struct run run = {
+        .width = 1, .height = 1, .settings = {"pe.accumulator_bits=33", "buffers.output_bytes=640"}};
+    replay_well(&run,
+                ".phase 0 \"work\" cycles=0\n.unit 0\nphase_begin 0\n"
+                "matrix m=16 n=8 k=8 open_output\nvector copy rows=16 elements=8 bits=8 release=640 after=1\n"
+                "matrix m=16 n=8 k=8 open_output\nvector copy rows=16 elements=8 bits=8 release=640 after=1\n"
+                "phase_end 0\n");
+    ck_assert_uint_eq(run.system->phases[0].actions.macs, 2 * 16 * 8 * 8);
+    clean(&run);
+}
+END_TEST
+
 START_TEST(energy_is_the_sum_over_actions)
 {
     /* Values that binary fractions hold, so that sums are exact. */
@@ -236,6 +251,7 @@ Suite *accounts_suite(void)
     TCase *tests = tcase_create("results");
     tcase_add_test(tests, phases_hold_the_time_and_work_between_their_marks);
     tcase_add_test(tests, sram_bits_are_those_of_every_access);
+    tcase_add_test(tests, partial_sums_lie_in_whole_bytes);
     tcase_add_test(tests, energy_is_the_sum_over_actions);
     tcase_add_test(tests, banks_in_lock_step_open_a_row_each);
     tcase_add_test(tests, time_ends_with_the_last_phase_not_with_the_last_credit);

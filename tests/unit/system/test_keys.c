@@ -60,6 +60,7 @@ static const struct key_exception silent[] = {
     {"name", "", "for people"},
     {"array.", "", "the program is for this array and these units"},
     {"buffers.", "nodes", "must hold the program's tiles, and more does not help"},
+    {"pe.accumulator_bits", "nodes", "must have the bytes that the program gives back"},
     {"dram.rows", "nodes", "must hold the program's bytes, and more does not help"},
     {"dram.standard", "nodes on channels", "goes with clock.memory_khz"},
     {"dram.standard", "nodes, no refresh", "goes with clock.memory_khz, without dram.interleaved_banks"},
