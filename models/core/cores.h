@@ -67,8 +67,8 @@ struct pim_cores {
 /*
  * Makes a core for each unit of `trace` and schedules their first fetch at tick 0. PIM_BAD_INPUT when
  * pim_cores_check() finds that arrays are missing. With a mesh the owner creates a network with the callbacks
- * of pim_core_family and sets units.noc before the kernel runs. The trace must outlive the cores; `error` keeps
- * the first error of a run. pim_core_family.terminate gives back what there is, also after a failure.
+ * of pim_core_family and sets units.noc before the kernel runs. The trace must outlive the cores; `error`
+ * keeps the first error of a run. pim_core_family.terminate gives back what there is, also after a failure.
  */
 enum pim_status pim_cores_initialize(struct pim_cores *cores, struct pim_kernel *kernel,
                                      const struct pim_cores_configuration *configuration,
