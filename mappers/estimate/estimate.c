@@ -251,9 +251,25 @@ uint64_t pim_estimate_network(const struct pim_estimate_hardware *hardware, uint
     return logic_cycles(hardware, cycles, hardware->network_khz);
 }
 
+static uint64_t passage(const struct pim_estimate_hardware *hardware, uint64_t flits)
+{
+    return pim_machine_passage(hardware->flit_cycles, hardware->flit_cycles_by, flits);
+}
+
+uint64_t pim_estimate_flits(const struct pim_estimate_hardware *hardware, uint64_t flits)
+{
+    return pim_estimate_network(hardware, passage(hardware, flits));
+}
+
 uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
-    return pim_estimate_network(hardware, ceil_divide(bytes, hardware->flit_bytes));
+    return pim_estimate_flits(hardware, ceil_divide(bytes, hardware->flit_bytes));
+}
+
+uint64_t pim_estimate_tail(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    uint64_t flits = ceil_divide(bytes, hardware->flit_bytes);
+    return pim_estimate_network(hardware, passage(hardware, flits) - passage(hardware, 1) + 1);
 }
 
 uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_t routers)

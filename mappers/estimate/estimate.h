@@ -65,6 +65,11 @@ uint64_t pim_estimate_network(const struct pim_estimate_hardware *hardware, uint
 /* Network: so many bytes over one link, one message after another. */
 uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_t bytes);
 
+/* Network: so many flits over one link; and from the first flit of a packet of so many bytes, which has
+ * passed it, to its last. */
+uint64_t pim_estimate_flits(const struct pim_estimate_hardware *hardware, uint64_t flits);
+uint64_t pim_estimate_tail(const struct pim_estimate_hardware *hardware, uint64_t bytes);
+
 /* Network: what a flit takes through so many routers. */
 uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_t routers);
 

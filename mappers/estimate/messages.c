@@ -263,8 +263,8 @@ static void follow(struct timing *timing, uint32_t index, uint64_t begin, bool l
     if (packet->gone)
         return;
     uint64_t cycles = link_cycles(timing, index),
-             buffered = pim_estimate_network(timing->hardware,
-                                             (uint64_t)packet->links * timing->hardware->buffer_flits);
+             buffered = pim_estimate_flits(timing->hardware,
+                                           (uint64_t)packet->links * timing->hardware->buffer_flits);
     if (cycles > buffered)
         packet->leaves = pim_larger(packet->leaves, begin + cycles - buffered);
     packet->links++;
@@ -290,7 +290,7 @@ static void hop(struct timing *timing, uint32_t index)
     if (at == to) {
         uint64_t begin = pass(timing, at, EJECTION, index);
         follow(timing, index, begin, true);
-        add_event(timing, begin + link_cycles(timing, index), ARRIVED, index);
+        add_event(timing, begin + pim_estimate_tail(timing->hardware, packet->bytes), ARRIVED, index);
         return;
     }
     unsigned link = at % width < to % width ? EAST : at % width > to % width ? WEST : at < to ? SOUTH : NORTH;

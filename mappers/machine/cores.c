@@ -66,8 +66,10 @@ static enum pim_status read_crossbars(const struct pim_configuration *c, struct 
 }
 
 /* Widths and latencies between cores, in cycles of the cores' clock. */
-static void read_connections(const struct pim_configuration *c, struct pim_core_architecture *a)
+static void read_connections(const struct pim_configuration *c, const struct pim_machine_network *way,
+                             struct pim_core_architecture *a)
 {
+    enum { FLITS = 1024, THOUSANDTHS = 1000 };
     static const char *const stages[] = {"noc.routing_delay", "noc.vc_allocation_delay",
                                          "noc.switch_allocation_delay", "noc.switch_traversal_delay",
                                          "noc.link_latency"};
@@ -80,7 +82,10 @@ static void read_connections(const struct pim_configuration *c, struct pim_core_
     a->packet_bytes = value(c, "interconnect.packet_bytes");
     if (a->connection != PIM_CORE_MESH)
         return;
-    uint64_t hop = 0, bytes = value(c, "noc.flit_bits") * network / (8 * logic);
+    /* bits of flits in a network cycle, to a thousandth: links may be narrower than a flit */
+    uint64_t bits = FLITS * THOUSANDTHS * (uint64_t)value(c, "noc.flit_bits") /
+                    pim_machine_passage(way->flit_cycles, way->flit_cycles_by, FLITS),
+             hop = 0, bytes = bits * network / (8 * THOUSANDTHS * logic);
     for (unsigned i = 0; i < sizeof stages / sizeof stages[0]; i++)
         hop += value(c, stages[i]);
     a->link_bytes_per_cycle = bytes ? narrow(bytes) : 1;
@@ -131,6 +136,6 @@ enum pim_status pim_core_architecture_read(const struct pim_configuration *c,
     a->cores = a->width * a->height;
     a->chip_width = a->width / chips_x;
     a->chip_height = a->height / chips_y;
-    read_connections(c, a);
+    read_connections(c, network, a);
     return read_crossbars(c, a, error);
 }

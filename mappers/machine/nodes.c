@@ -91,6 +91,8 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .acu_elements = acu.operation[PIM_VECTOR_COPY].elements_per_cycle,
         .acu_depth = acu.operation[PIM_VECTOR_COPY].depth,
         .flit_bytes = (pim_configuration_count(configuration, "noc.flit_bits") + 7) / 8,
+        .flit_cycles = network->flit_cycles,
+        .flit_cycles_by = network->flit_cycles_by,
         .hop_cycles = (uint32_t)network->per_router,
         .fixed_cycles = (int32_t)network->fixed,
         .packet_bytes = sizes.packet_bytes,

@@ -500,7 +500,8 @@ static enum pim_status make(struct made *made, struct pim_error *error)
     const struct choices *choices = &made->choices;
     const struct pim_network *network = made->inputs->network;
     const struct pim_machine_network way = {made->inputs->nodes->fixed_cycles,
-                                            made->inputs->nodes->hop_cycles};
+                                            made->inputs->nodes->hop_cycles, made->inputs->nodes->flit_cycles,
+                                            made->inputs->nodes->flit_cycles_by};
     struct pim_core_plan *plan = &made->plan;
     *plan = (struct pim_core_plan){.mode = mode_name(choices),
                                    .method = choices->plan ? "plan" : methods[choices->layout],

@@ -66,9 +66,6 @@ enum pim_status pim_noc_configuration_check_fields(const struct pim_noc_configur
  * flit. */
 uint64_t pim_noc_passage(const struct pim_noc_configuration *configuration, struct pim_noc_bits bits,
                          uint64_t flits);
-/* The tail of a packet behind its head at the destination, in an empty network. */
-uint64_t pim_noc_tail_distance(const struct pim_noc_configuration *configuration, uint32_t hops,
-                               uint64_t flits);
 
 /* The virtual channels that a terminal may give a packet that may use `allowed`; `last`: the one used last.
  * Kinds of messages: when that is not the packet's, only the packet's first one is tried. */

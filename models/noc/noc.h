@@ -281,6 +281,10 @@ void pim_noc_step(struct pim_noc *noc, uint64_t cycle);
 uint64_t pim_noc_zero_load_latency(const struct pim_noc_configuration *configuration, uint32_t source,
                                    uint32_t destination, uint64_t flits);
 
+/* The tail of a packet behind its head at the destination, in an empty network. */
+uint64_t pim_noc_tail_distance(const struct pim_noc_configuration *configuration, uint32_t hops,
+                               uint64_t flits);
+
 /* Routers on the shortest way along the grid, both ends included. */
 uint32_t pim_noc_hops(const struct pim_noc_configuration *configuration, uint32_t source,
                       uint32_t destination);

@@ -173,7 +173,9 @@ void pim_unit_attribute_packet(struct pim_unit *source, struct pim_phase_result 
                     delivery->flits * zero_load->flit_bits *
                         (delivery->hops - 1)); /* links: routers less one */
     uint64_t latency = delivery->tail_arrived - delivery->head_injected;
-    uint64_t least = zero_load->fixed + delivery->hops * zero_load->per_router + delivery->flits - 1;
+    uint64_t least =
+        zero_load->fixed + delivery->hops * zero_load->per_router +
+        pim_noc_tail_distance(pim_noc_configuration(source->units->noc), delivery->hops, delivery->flits);
     if (latency > least)
         phase->noc_contention += (latency - least) * zero_load->period;
 }

@@ -238,7 +238,7 @@ void pim_unit_report_head(const struct pim_unit *unit, uint64_t sequence,
                           struct pim_idle_report *report);
 
 /* A packet is there: its work and its time beyond the latency without load (in network cycles: fixed + hops x
- * per_router + flits - 1) belong to the phase in which its sender made it. */
+ * per_router + the tail behind the head) belong to the phase in which its sender made it. */
 struct pim_zero_load {
     uint64_t fixed, per_router;
     uint32_t flit_bits;

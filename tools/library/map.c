@@ -146,6 +146,30 @@ static enum pim_status same_job(const struct pim_map_request *request, struct pi
     return refuse_job(was, is.network, is.mapping, is.macs, error);
 }
 
+/* A flit of F bits holds a link of n / d bits in a cycle for F d / n cycles; the narrower link counts. */
+static void take_narrower(const struct pim_noc_configuration *noc, struct pim_noc_bits bits,
+                          struct pim_machine_network *network)
+{
+    const uint64_t cycles = (uint64_t)noc->flit_bits * bits.denominator, by = bits.numerator;
+    if (by == 0 || cycles <= by)
+        return;
+    if (network->flit_cycles_by == 0 ||
+        (double)cycles / (double)by > (double)network->flit_cycles / (double)network->flit_cycles_by) {
+        network->flit_cycles = cycles;
+        network->flit_cycles_by = by;
+    }
+}
+
+struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
+{
+    const struct pim_zero_load *zero_load = &hardware->node.zero_load;
+    struct pim_machine_network network = {.fixed = (int64_t)zero_load->fixed,
+                                          .per_router = zero_load->per_router};
+    take_narrower(&hardware->noc, hardware->noc.link_bits, &network);
+    take_narrower(&hardware->noc, hardware->noc.terminal_bits, &network);
+    return network;
+}
+
 static enum pim_status make(const struct pim_map_request *request, struct pim_map *map,
                             struct pim_error *error)
 {
@@ -158,8 +182,7 @@ static enum pim_status make(const struct pim_map_request *request, struct pim_ma
     map->configuration = pim_configuration_write(request->configuration, false);
     if (!map->configuration)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the configuration");
-    const struct pim_machine_network network = {.fixed = (int64_t)map->hardware.node.zero_load.fixed,
-                                                .per_router = map->hardware.node.zero_load.per_router};
+    const struct pim_machine_network network = pim_map_way(&map->hardware);
     if (pim_machine_nodes_read(request->configuration, &network, &map->nodes, error) != PIM_OK)
         return error->status;
     map->inputs = (struct pim_mapper_inputs){.network = map->network,

@@ -5,7 +5,9 @@
 #ifndef PIMSIM_TOOLS_LIBRARY_MAP_H
 #define PIMSIM_TOOLS_LIBRARY_MAP_H
 
+#include "mappers/machine/network.h"
 #include "mappers/mappers.h"
+#include "models/system/hardware.h"
 #include "sim/configuration/configuration.h"
 
 struct pim_map_request {
@@ -22,6 +24,9 @@ struct pim_map_request {
        anything is searched, and else when the trace is written; NULL: there is none. */
     const struct pim_trace_description *job;
 };
+
+/* What mappers know of the network of a hardware. */
+struct pim_machine_network pim_map_way(const struct pim_hardware *hardware);
 
 /* The network of a request, whose other parts are not looked at. The caller destroys *network. */
 enum pim_status pim_map_read_network(const struct pim_map_request *request, struct pim_network **network,

@@ -64,8 +64,7 @@ static enum pim_status energy_of(const struct pim_trace *trace, const struct pim
                                  const struct pim_hardware *hardware, double nanoseconds, double *energy_pj,
                                  struct pim_error *error)
 {
-    const struct pim_machine_network network = {.fixed = (int64_t)hardware->node.zero_load.fixed,
-                                                .per_router = hardware->node.zero_load.per_router};
+    const struct pim_machine_network network = pim_map_way(hardware);
     struct pim_estimate_hardware nodes;
     struct pim_estimate_actions counted = {.macs = 0};
     struct pim_energy energy;

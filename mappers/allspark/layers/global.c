@@ -89,7 +89,7 @@ static uint64_t exchange_of(const struct search *search, const struct pim_allspa
     uint64_t flits = all / (4 * links * hardware->flit_bytes);
     return part->batch *
            (4 * messages * pim_estimate_access(hardware) + 2 * pim_estimate_stream(hardware, bytes, false) +
-            2 * pim_estimate_stream(hardware, bytes, true) + pim_estimate_network(hardware, flits));
+            2 * pim_estimate_stream(hardware, bytes, true) + pim_estimate_flits(hardware, flits));
 }
 
 static void try_part(struct search *search, const struct pim_allspark_partition *part)

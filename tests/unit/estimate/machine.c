@@ -24,7 +24,8 @@ void machine_read(struct machine *machine, const char *preset, const char *const
                       error.text);
     ck_assert_msg(pim_hardware_read(configuration, &machine->hardware, &error) == PIM_OK, "%s", error.text);
     const struct pim_node_configuration *node = &machine->hardware.node;
-    const struct pim_machine_network network = {(int64_t)node->zero_load.fixed, node->zero_load.per_router};
+    const struct pim_machine_network network = {.fixed = (int64_t)node->zero_load.fixed,
+                                                .per_router = node->zero_load.per_router};
     ck_assert_msg(pim_machine_nodes_read(configuration, &network, &machine->estimate, &error) == PIM_OK, "%s",
                   error.text);
     pim_configuration_destroy(configuration);

@@ -264,6 +264,15 @@ START_TEST(links_and_hops_are_of_the_clock_of_the_network)
         ck_assert_uint_eq(pim_estimate_network(hardware, n), to_logic(hardware, n, hardware->network_khz));
         ck_assert_uint_eq(pim_estimate_hops(hardware, n), to_logic(hardware, hops, hardware->network_khz));
         ck_assert_uint_eq(pim_estimate_link(hardware, n), to_logic(hardware, flits, hardware->network_khz));
+        /* on a link on which a flit takes 2.5 cycles; its head takes three */
+        struct pim_estimate_hardware narrow = *hardware;
+        narrow.flit_cycles = 5;
+        narrow.flit_cycles_by = 2;
+        const uint64_t held = (5 * flits + 1) / 2;
+        ck_assert_uint_eq(pim_estimate_link(&narrow, n), to_logic(hardware, held, hardware->network_khz));
+        if (n > 0)
+            ck_assert_uint_eq(pim_estimate_tail(&narrow, n),
+                              to_logic(hardware, held - 3 + 1, hardware->network_khz));
     }
 }
 END_TEST

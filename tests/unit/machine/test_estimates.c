@@ -99,8 +99,8 @@ static bool read_machine(const struct values *values, struct pim_estimate_hardwa
         set(configuration, sizes[i].key, values->size[i], false);
     ck_assert_msg(pim_configuration_complete(configuration, &error) == PIM_OK, "%s", error.text);
     bool good = pim_hardware_read(configuration, &hardware, &error) == PIM_OK;
-    const struct pim_machine_network network = {(int64_t)hardware.node.zero_load.fixed,
-                                                hardware.node.zero_load.per_router};
+    const struct pim_machine_network network = {.fixed = (int64_t)hardware.node.zero_load.fixed,
+                                                .per_router = hardware.node.zero_load.per_router};
     if (good)
         ck_assert_int_eq(pim_machine_nodes_read(configuration, &network, machine, &error), PIM_OK);
     pim_configuration_destroy(configuration);

@@ -305,6 +305,20 @@ START_TEST(fidelities_are_ordered_on_crossing_traffic)
 }
 END_TEST
 
+START_TEST(a_message_alone_on_narrow_links_waits_for_nobody)
+{
+    /* A flit of 64 bits takes 4 cycles of a link of 16: 8 flits last longer, without any contention. */
+    static const char *const narrow[] = {"noc.link_bits_per_cycle=16", "noc.terminal_bits_per_cycle=16"};
+    struct run wide = {.width = 2, .height = 1}, run = {.width = 2, .height = 1, .settings = {narrow[_i]}};
+    replay_well(&wide, one_message);
+    replay_well(&run, one_message);
+    ck_assert_uint_ge(run.result.cycles, wide.result.cycles + 3 * 8);
+    ck_assert_uint_eq(run.system->phases[0].noc_contention, 0);
+    clean(&wide);
+    clean(&run);
+}
+END_TEST
+
 START_TEST(the_zero_load_latency_of_the_nodes_is_that_of_the_network)
 {
     static const char *const settings[][3] = {{"noc.routing_delay=0"},
@@ -367,6 +381,7 @@ Suite *messages_suite(void)
     tcase_add_loop_test(tests, overtaking_does_not_mix_messages, 0, 3);
     tcase_add_test(tests, a_message_is_passed_on_from_the_bank_or_from_the_interface);
     tcase_add_test(tests, fidelities_are_ordered_on_crossing_traffic);
+    tcase_add_loop_test(tests, a_message_alone_on_narrow_links_waits_for_nobody, 0, 2);
     tcase_add_loop_test(tests, the_zero_load_latency_of_the_nodes_is_that_of_the_network, 0, 3);
     suite_add_tcase(suite, tests);
     return suite;

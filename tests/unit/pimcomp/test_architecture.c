@@ -128,7 +128,8 @@ START_TEST(ways_are_those_of_the_model)
         set(configuration, sets[i]);
         ck_assert_msg(pim_hardware_read(configuration, &hardware, &error) == PIM_OK, "%s", error.text);
         const struct pim_zero_load *zero_load = &hardware.cores.zero_load;
-        const struct pim_machine_network network = {(int64_t)zero_load->fixed, zero_load->per_router};
+        const struct pim_machine_network network = {.fixed = (int64_t)zero_load->fixed,
+                                                    .per_router = zero_load->per_router};
         ck_assert(pim_core_architecture_read(configuration, &network, &a, &error) == PIM_OK);
         for (uint64_t routers = 1; routers < 20; routers++) {
             uint64_t ticks = (zero_load->fixed + routers * zero_load->per_router) * zero_load->period;
