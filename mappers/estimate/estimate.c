@@ -1,5 +1,7 @@
 #include "mappers/estimate/estimate.h"
 
+#include "sim/integer.h"
+
 static uint64_t ceil_divide(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
@@ -251,14 +253,10 @@ uint64_t pim_estimate_network(const struct pim_estimate_hardware *hardware, uint
     return logic_cycles(hardware, cycles, hardware->network_khz);
 }
 
-static uint64_t passage(const struct pim_estimate_hardware *hardware, uint64_t flits)
-{
-    return pim_machine_passage(hardware->flit_cycles, hardware->flit_cycles_by, flits);
-}
-
 uint64_t pim_estimate_flits(const struct pim_estimate_hardware *hardware, uint64_t flits)
 {
-    return pim_estimate_network(hardware, passage(hardware, flits));
+    return pim_estimate_network(
+        hardware, pim_machine_passage(hardware->flit_cycles, hardware->flit_cycles_by, flits));
 }
 
 uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_t bytes)
@@ -266,10 +264,27 @@ uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_
     return pim_estimate_flits(hardware, ceil_divide(bytes, hardware->flit_bytes));
 }
 
+/* Network cycles that so many flits of one packet take to pass a link. */
+static uint64_t worm(const struct pim_estimate_hardware *hardware, uint64_t flits)
+{
+    return pim_larger(pim_machine_passage(hardware->flit_cycles, hardware->flit_cycles_by, flits),
+                      pim_machine_passage(hardware->worm_cycles, hardware->worm_flits, flits));
+}
+
+uint64_t pim_estimate_worm_flits(const struct pim_estimate_hardware *hardware, uint64_t flits)
+{
+    return pim_estimate_network(hardware, worm(hardware, flits));
+}
+
+uint64_t pim_estimate_worm(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    return pim_estimate_worm_flits(hardware, ceil_divide(bytes, hardware->flit_bytes));
+}
+
 uint64_t pim_estimate_tail(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
     uint64_t flits = ceil_divide(bytes, hardware->flit_bytes);
-    return pim_estimate_network(hardware, passage(hardware, flits) - passage(hardware, 1) + 1);
+    return pim_estimate_network(hardware, worm(hardware, flits) - worm(hardware, 1) + 1);
 }
 
 uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_t routers)
@@ -332,7 +347,7 @@ static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint6
     uint64_t longest = 0;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         uint64_t cycles = logic_cycles(hardware, paths[i].memory, hardware->memory_khz) +
-                          pim_estimate_link(hardware, paths[i].link);
+                          pim_estimate_worm(hardware, paths[i].link);
         longest = cycles > longest ? cycles : longest;
     }
     return longest;

@@ -240,16 +240,13 @@ static void written(struct timing *timing, uint32_t transfer)
 
 /* --- the network --- */
 
-static uint64_t link_cycles(const struct timing *timing, uint32_t packet)
-{
-    return pim_estimate_link(timing->hardware, timing->packet[packet].bytes);
-}
-
-/* A link serves one packet after another; returns when the head passes it. */
+/* A link serves one packet after another, or, where one alone cannot fill it, several by turns; a sender sends
+ * one after another. Returns when the head passes it. */
 static uint64_t pass(struct timing *timing, uint32_t unit, unsigned link, uint32_t packet)
 {
     uint64_t *free = &timing->unit[unit].link_free[link], begin = pim_larger(*free, timing->now);
-    *free = begin + link_cycles(timing, packet);
+    *free = begin + (link == INJECTION ? pim_estimate_worm : pim_estimate_link)(
+                        timing->hardware, timing->packet[packet].bytes);
     return begin;
 }
 
@@ -262,9 +259,9 @@ static void follow(struct timing *timing, uint32_t index, uint64_t begin, bool l
     struct packet *packet = &timing->packet[index];
     if (packet->gone)
         return;
-    uint64_t cycles = link_cycles(timing, index),
-             buffered = pim_estimate_flits(timing->hardware,
-                                           (uint64_t)packet->links * timing->hardware->buffer_flits);
+    uint64_t cycles = pim_estimate_worm(timing->hardware, packet->bytes),
+             buffered = pim_estimate_worm_flits(timing->hardware,
+                                                (uint64_t)packet->links * timing->hardware->buffer_flits);
     if (cycles > buffered)
         packet->leaves = pim_larger(packet->leaves, begin + cycles - buffered);
     packet->links++;

@@ -93,6 +93,8 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .flit_bytes = (pim_configuration_count(configuration, "noc.flit_bits") + 7) / 8,
         .flit_cycles = network->flit_cycles,
         .flit_cycles_by = network->flit_cycles_by,
+        .worm_cycles = network->worm_cycles,
+        .worm_flits = network->worm_flits,
         .hop_cycles = (uint32_t)network->per_router,
         .fixed_cycles = (int32_t)network->fixed,
         .packet_bytes = sizes.packet_bytes,

@@ -39,6 +39,7 @@ struct pim_estimate_hardware {
     uint32_t refresh_cycles, refresh_interval; /* memory cycles; interval 0: no refresh */
     uint32_t flit_bytes;
     uint64_t flit_cycles, flit_cycles_by; /* of links narrower than a flit (network.h); 0, 0: a cycle */
+    uint64_t worm_cycles, worm_flits;     /* of one packet, where buffers are shallow; 0, 0: as the link */
     /* Network cycles: zero-load latency = fixed + hop * routers + flits - 1, with one router at least; fixed
        is negative where a long link makes the first router cheaper than the others. */
     uint32_t hop_cycles;

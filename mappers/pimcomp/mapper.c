@@ -499,9 +499,13 @@ static enum pim_status make(struct made *made, struct pim_error *error)
     static const char *const methods[] = {"genetic", "balance", "first"};
     const struct choices *choices = &made->choices;
     const struct pim_network *network = made->inputs->network;
-    const struct pim_machine_network way = {made->inputs->nodes->fixed_cycles,
-                                            made->inputs->nodes->hop_cycles, made->inputs->nodes->flit_cycles,
-                                            made->inputs->nodes->flit_cycles_by};
+    const struct pim_estimate_hardware *nodes = made->inputs->nodes;
+    const struct pim_machine_network way = {.fixed = nodes->fixed_cycles,
+                                            .per_router = nodes->hop_cycles,
+                                            .flit_cycles = nodes->flit_cycles,
+                                            .flit_cycles_by = nodes->flit_cycles_by,
+                                            .worm_cycles = nodes->worm_cycles,
+                                            .worm_flits = nodes->worm_flits};
     struct pim_core_plan *plan = &made->plan;
     *plan = (struct pim_core_plan){.mode = mode_name(choices),
                                    .method = choices->plan ? "plan" : methods[choices->layout],

@@ -160,6 +160,18 @@ static void take_narrower(const struct pim_noc_configuration *noc, struct pim_no
     }
 }
 
+/* A buffer of flits passes in the time from a flit's allocation of the switch to the use of the credit that it
+ * gives back (docs/models/noc.md, rule 10). */
+static void take_credits(const struct pim_noc_configuration *noc, struct pim_machine_network *network)
+{
+    const uint64_t loop = (uint64_t)noc->switch_allocation_delay + noc->switch_traversal_delay +
+                          2 * (uint64_t)noc->link_latency + 1 + noc->credit_delay;
+    if (loop <= noc->buffer_flits)
+        return;
+    network->worm_cycles = loop;
+    network->worm_flits = noc->buffer_flits;
+}
+
 struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
 {
     const struct pim_zero_load *zero_load = &hardware->node.zero_load;
@@ -167,6 +179,7 @@ struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
                                           .per_router = zero_load->per_router};
     take_narrower(&hardware->noc, hardware->noc.link_bits, &network);
     take_narrower(&hardware->noc, hardware->noc.terminal_bits, &network);
+    take_credits(&hardware->noc, &network);
     return network;
 }
 

@@ -169,7 +169,7 @@ static uint64_t arrival(const struct division *division, uint32_t first, uint32_
     uint64_t bytes = pim_divide_up(division->crossing[first], nodes);
     if (bytes == 0)
         return 0;
-    return pim_estimate_link(hardware, bytes) + pim_estimate_stream(hardware, bytes, false) +
+    return pim_estimate_worm(hardware, bytes) + pim_estimate_stream(hardware, bytes, false) +
            pim_estimate_stream(hardware, bytes, true) + 2 * pim_estimate_access(hardware) +
            pim_estimate_hops(hardware, (uint64_t)hardware->width + hardware->height);
 }

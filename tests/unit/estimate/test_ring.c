@@ -273,6 +273,14 @@ START_TEST(links_and_hops_are_of_the_clock_of_the_network)
         if (n > 0)
             ck_assert_uint_eq(pim_estimate_tail(&narrow, n),
                               to_logic(hardware, held - 3 + 1, hardware->network_khz));
+        /* buffers of two flits whose credits are back after five cycles: others pass in between */
+        struct pim_estimate_hardware shallow = *hardware;
+        shallow.worm_cycles = 5;
+        shallow.worm_flits = 2;
+        ck_assert_uint_eq(pim_estimate_link(&shallow, n), pim_estimate_link(hardware, n));
+        ck_assert_uint_eq(pim_estimate_worm(&shallow, n), pim_estimate_link(&narrow, n));
+        ck_assert_uint_eq(pim_estimate_worm(&narrow, n), pim_estimate_link(&narrow, n));
+        ck_assert_uint_eq(pim_estimate_worm(hardware, n), pim_estimate_link(hardware, n));
     }
 }
 END_TEST

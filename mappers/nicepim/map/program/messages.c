@@ -60,7 +60,7 @@ static void add_round_trip(const struct program *program, const struct program_m
     uint32_t width = hardware->width, x = m->from % width, y = m->from / width, tx = m->to % width,
              ty = m->to / width;
     uint64_t routers = 1 + (x > tx ? x - tx : tx - x) + (y > ty ? y - ty : ty - y);
-    rounds[m->to] += 2 * pim_estimate_hops(hardware, routers) + pim_estimate_link(hardware, m->bytes) +
+    rounds[m->to] += 2 * pim_estimate_hops(hardware, routers) + pim_estimate_worm(hardware, m->bytes) +
                      packet_ends(hardware, m->bytes);
 }
 
@@ -319,7 +319,7 @@ uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_
     uint64_t packet = piece < hardware->packet_bytes ? piece : hardware->packet_bytes;
     uint64_t cycles = pim_estimate_latency(hardware) + place_run_cycles(hardware, packet, block, false) +
                       pim_estimate_hops(hardware, 2) +
-                      pim_estimate_link(hardware, load > piece ? load : piece) +
+                      pim_larger(pim_estimate_link(hardware, load), pim_estimate_worm(hardware, piece)) +
                       place_run_cycles(hardware, packet, block, true);
     return cycles + (reduce ? add_cycles(hardware, piece, block) : 0);
 }
