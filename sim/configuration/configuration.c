@@ -206,6 +206,17 @@ bool pim_configuration_later(const struct pim_configuration *configuration, cons
     return value->origin == PIM_ORIGIN_FILE && value->text > before->text;
 }
 
+bool pim_configuration_in_spite(const struct pim_configuration *configuration, const char *path,
+                                const char *other)
+{
+    size_t i = pim_configuration_find(configuration->schema, path);
+    assert(i < configuration->schema->count && "not a key of this schema");
+    return configuration->values[i].origin == PIM_ORIGIN_COMMAND_LINE
+               ? !pim_configuration_later(configuration, other, path)
+               : pim_configuration_given(configuration, path) &&
+                     pim_configuration_later(configuration, path, other);
+}
+
 const struct pim_schema *pim_configuration_schema(const struct pim_configuration *configuration)
 {
     return configuration->schema;

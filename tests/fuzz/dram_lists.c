@@ -108,7 +108,7 @@ static void try_list(const struct pim_dram_configuration *configuration, const c
         struct dram_run run = {0};
         struct expected expected = {&list, 0};
         struct dram_source *source;
-        const struct dram_run_outputs outputs = {&expected, expect, NULL, DRAM_LOG_CSV, true};
+        const struct dram_run_outputs outputs = {&expected, expect, NULL, DRAM_LOG_CSV, true, NULL};
         require(dram_source_items(&source, &list, &error) == PIM_OK &&
                     dram_run_execute(&run, configuration, source, &outputs, &error) == PIM_OK,
                 "run", &error);

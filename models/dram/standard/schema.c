@@ -2,6 +2,7 @@
 #include "models/dram/standard/schema.h"
 
 #include "models/dram/standard/commands.h"
+#include "models/dram/standard/idle.h"
 #include "models/dram/standard/rows.h"
 
 #include <assert.h>
@@ -247,23 +248,6 @@ static void take_policy(const struct pim_configuration *values, struct pim_dram_
     };
 }
 
-/* Keys of another page policy than the one that holds would do nothing. */
-static enum pim_status check_page(const struct pim_configuration *values,
-                                  const struct pim_dram_policy *policy, struct pim_error *error)
-{
-    static const struct {
-        const char *path, *page;
-        enum pim_dram_page needed;
-    } policies[] = {{"dram.page_cap", "closed", PIM_DRAM_PAGE_CLOSED},
-                    {"dram.page_timeout", "timeout", PIM_DRAM_PAGE_TIMEOUT}};
-    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++)
-        if (policy->page != policies[i].needed && pim_configuration_given(values, policies[i].path))
-            return pim_configuration_fail(values, error, policies[i].path,
-                                          "counts with dram.page \"%s\" alone: it would change nothing",
-                                          policies[i].page);
-    return PIM_OK;
-}
-
 /* Fine granularity, and how often same-bank refreshes are due. */
 static enum pim_status take_refresh(const struct pim_configuration *values,
                                     struct pim_dram_specification *specification,
@@ -351,7 +335,7 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
                                                 : !policy->per_bank_refresh ? PIM_DRAM_ALL_BANKS
                                                 : policy->same_bank         ? PIM_DRAM_SAME_BANK
                                                                             : PIM_DRAM_PER_BANK;
-    if (check_page(values, policy, error) != PIM_OK ||
+    if (pim_dram_refuse_idle(values, error) != PIM_OK ||
         take_refresh(values, &configuration->specification, policy, error) != PIM_OK)
         return error->status;
     if (pim_dram_commands_needed(specification, refreshing, policy->page == PIM_DRAM_PAGE_CLOSED, error) !=

@@ -356,6 +356,7 @@ START_TEST(later_settings)
     ck_assert(!pim_configuration_later(configuration, "t.a", "t.b"));
     ck_assert(!pim_configuration_later(configuration, "t.b", "t.a"));
     ck_assert(pim_configuration_later(configuration, "t.a", "t.c")); /* which has no value */
+    ck_assert(!pim_configuration_in_spite(configuration, "t.a", "t.c")); /* but a default is not given */
     read_good(configuration, first);
     ck_assert(pim_configuration_later(configuration, "t.b", "t.a"));
     ck_assert(!pim_configuration_later(configuration, "t.a", "t.b"));
@@ -364,9 +365,16 @@ START_TEST(later_settings)
     ck_assert(!pim_configuration_later(configuration, "t.b", "t.a"));
     ck_assert(!pim_configuration_later(configuration, "t.a", "t.c"));
     ck_assert(!pim_configuration_later(configuration, "t.c", "t.a"));
+    ck_assert(!pim_configuration_in_spite(configuration, "t.c", "t.a")); /* one file says both */
+    ck_assert(pim_configuration_in_spite(configuration, "t.a", "t.b"));
+    ck_assert(!pim_configuration_in_spite(configuration, "t.b", "t.a"));
     set_good(configuration, "t.b=5");
     ck_assert(pim_configuration_later(configuration, "t.b", "t.a"));
+    ck_assert(pim_configuration_in_spite(configuration, "t.b", "t.a"));
+    ck_assert(!pim_configuration_in_spite(configuration, "t.a", "t.b"));
     set_good(configuration, "t.a=5");
+    ck_assert(pim_configuration_in_spite(configuration, "t.b", "t.a")); /* both on the command line */
+    ck_assert(pim_configuration_in_spite(configuration, "t.a", "t.b"));
     ck_assert(!pim_configuration_later(configuration, "t.b", "t.a"));
     ck_assert(!pim_configuration_later(configuration, "t.a", "t.b"));
     pim_configuration_destroy(configuration);

@@ -63,6 +63,25 @@ static void compare_latency(const struct dram_latency *latency, const struct out
     free(values);
 }
 
+/* Every look is a second later. */
+static uint64_t clock_of_seconds(void *context)
+{
+    uint64_t *seconds = context;
+    return ++*seconds * UINT64_C(1000000000);
+}
+
+/* The progress was shown up to the last request, and taken away. */
+static void check_progress(FILE *shown)
+{
+    char text[4096];
+    rewind(shown);
+    text[fread(text, 1, sizeof text - 1, shown)] = '\0';
+    ck_assert_ptr_nonnull(strstr(text, "requests [##......................]  10%"));
+    ck_assert_ptr_nonnull(strstr(text, "requests [########################] 100%"));
+    ck_assert_str_eq(text + strlen(text) - 4, "\r\033[K");
+    (void)fclose(shown);
+}
+
 /* More requests than a block has, one channel and several; one channel is left alone for most of the time. */
 START_TEST(blocks_change_nothing)
 {
@@ -86,11 +105,17 @@ START_TEST(blocks_change_nothing)
     struct dram_source *source;
     struct dram_run run = {0};
     struct seen seen = {&whole, 0};
-    const struct dram_run_outputs outputs = {&seen, compare_request, NULL, DRAM_LOG_CSV, true};
+    struct pim_progress progress;
+    FILE *shown = tmpfile();
+    ck_assert_ptr_nonnull(shown);
+    pim_progress_start_on(&progress, "requests", COUNT, shown, clock_of_seconds, &(uint64_t){0});
+    const struct dram_run_outputs outputs = {&seen, compare_request, NULL, DRAM_LOG_CSV, true, &progress};
     ck_assert(dram_source_items(&source, &list, &error) == PIM_OK);
     ck_assert_msg(dram_run_execute(&run, &configuration, source, &outputs, &error) == PIM_OK, "%s",
                   error.text);
     dram_source_close(source);
+    pim_progress_finish(&progress);
+    check_progress(shown);
     ck_assert_uint_eq(seen.next, COUNT);
     ck_assert_uint_eq(run.requests, COUNT);
     ck_assert_uint_eq(run.cycles, whole.cycles);
@@ -127,7 +152,7 @@ START_TEST(blocks_behind_a_waiting_request)
         struct dram_run run = {0};
         struct seen seen = {&whole, 0};
         const struct dram_run_outputs outputs = {&seen, logged ? compare_request : NULL, NULL, DRAM_LOG_CSV,
-                                                 false};
+                                                 false, NULL};
         ck_assert(dram_source_items(&source, &list, &error) == PIM_OK);
         ck_assert_msg(dram_run_execute(&run, &configuration, source, &outputs, &error) == PIM_OK, "%s",
                       error.text);
@@ -153,7 +178,7 @@ static uint64_t memory_of(uint64_t count, bool logged)
     struct dram_run run = {0};
     uint64_t seen = 0;
     struct rusage usage;
-    const struct dram_run_outputs outputs = {&seen, logged ? count_request : NULL, NULL, DRAM_LOG_CSV, false};
+    const struct dram_run_outputs outputs = {&seen, logged ? count_request : NULL, NULL, DRAM_LOG_CSV, false, NULL};
     configure(&configuration, "ddr4_2400r", NULL);
     ck_assert(dram_source_generate(&source, &stream, &configuration, &error) == PIM_OK);
     ck_assert(dram_run_execute(&run, &configuration, source, &outputs, &error) == PIM_OK);

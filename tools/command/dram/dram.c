@@ -17,7 +17,7 @@ struct dram_options {
     const char *requests, *log, *commands, *stats, *check;
     unsigned format, requests_format, commands_format;
     uint64_t shown;
-    bool list_presets, verify, reproducible;
+    bool list_presets, verify, reproducible, quiet;
     const char *pattern;
     struct dram_stream stream;
     struct dram_tensor tensor;
@@ -31,6 +31,14 @@ static void print_presets(void)
 
 enum output { OUTPUT_LOG, OUTPUT_COMMANDS, OUTPUT_STATS, OUTPUTS };
 
+/* Requests that will come; 0: a file does not say. */
+static uint64_t total_of(const struct dram_options *options, const struct dram_run *run)
+{
+    return options->pattern          ? options->stream.count
+           : options->tensor.extents ? run->window.pieces
+                                     : 0;
+}
+
 /* Opens every file before the run, so that a wrong name costs no time; writes all of them as the run goes,
  * then puts all in place. */
 static enum pim_status run_list(const struct dram_options *options,
@@ -41,8 +49,10 @@ static enum pim_status run_list(const struct dram_options *options,
                                         options->stats ? options->stats : "-"};
     struct pim_output *outputs[OUTPUTS] = {NULL};
     struct pim_csv_writer requests;
+    struct pim_progress progress;
     struct dram_run_outputs wanted = {.format = (enum dram_log_format)options->commands_format,
-                                      .check = options->verify};
+                                      .check = options->verify,
+                                      .progress = &progress};
     enum pim_status status = PIM_OK;
     for (unsigned i = 0; status == PIM_OK && i < OUTPUTS; i++)
         if (paths[i])
@@ -54,8 +64,10 @@ static enum pim_status run_list(const struct dram_options *options,
     }
     if (status == PIM_OK && outputs[OUTPUT_COMMANDS])
         wanted.commands = pim_output_file(outputs[OUTPUT_COMMANDS]);
+    pim_progress_start(&progress, "requests", total_of(options, run), options->quiet);
     if (status == PIM_OK)
         status = dram_run_execute(run, configuration, source, &wanted, error);
+    pim_progress_finish(&progress);
     if (status == PIM_OK)
         status = dram_report_write(run, configuration, name, options->format, !options->reproducible,
                                    pim_output_file(outputs[OUTPUT_STATS]), error);
@@ -291,6 +303,7 @@ int command_dram(int argument_count, char **arguments)
                       "Violations that --check-commands prints (100)"),
         RULE_FLAG("reproducible", options.reproducible,
                   "Leaves out what differs from run to run: CPU seconds"),
+        OPTION_QUIET(options),
         RULE_FLAG("list-presets", options.list_presets, "Lists the memories that are built in"),
     };
     const struct option_usage usage =

@@ -93,6 +93,8 @@ static enum pim_status serve(struct running *running, struct pim_dram_memory *me
         run->cpu_seconds += cpu_seconds() - start;
         run->bytes += block->accesses * running->configuration->specification.organization.access_bytes;
         run->requests += block->count;
+        if (running->outputs->progress)
+            pim_progress_update(running->outputs->progress, run->requests);
         if (running->status != PIM_OK)
             return running->status;
         if (retire(running, error) != PIM_OK)

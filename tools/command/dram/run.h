@@ -6,6 +6,7 @@
 #define PIMSIM_TOOLS_COMMAND_DRAM_RUN_H
 
 #include "models/dram/memory.h"
+#include "sim/output/progress.h"
 #include "tools/command/dram/latency.h"
 #include "tools/command/dram/list.h"
 #include "tools/command/dram/log.h"
@@ -27,6 +28,7 @@ struct dram_run_outputs {
     FILE *commands;
     enum dram_log_format format; /* of the commands */
     bool check;                  /* the checker reads the commands */
+    struct pim_progress *progress; /* of the requests that were handed over */
 };
 
 struct dram_run {

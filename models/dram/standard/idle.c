@@ -1,0 +1,73 @@
+#include "models/dram/standard/idle.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum decider { PAGE, REFRESH, ENERGY };
+
+static const char *const paths[] = {
+    [PAGE] = "dram.page", [REFRESH] = "dram.refresh", [ENERGY] = "energy.model"};
+
+/* `needed`: the values of the key that decides with which this one counts, in the words of the message. */
+static const struct {
+    const char *path;
+    enum decider decider;
+    const char *needed;
+} idle[] = {
+    {"dram.page_cap", PAGE, "\"closed\""},
+    {"dram.page_timeout", PAGE, "\"timeout\""},
+    {"dram.refresh_mode", REFRESH, "true"},
+    {"dram.refresh_stagger", REFRESH, "true"},
+    {"dram.refresh_postpone", REFRESH, "true"},
+    {"dram.refresh_pull_in", REFRESH, "true"},
+    {"dram.trefi", REFRESH, "true"},
+    {"dram.trefi_ns", REFRESH, "true"},
+    {"dram.trefi_bank", REFRESH, "true"},
+    {"dram.trefi_bank_ns", REFRESH, "true"},
+    {"energy.io_pj_per_bit", ENERGY, "\"per_bit\" or \"currents\""},
+    {"energy.read_pj_per_bit", ENERGY, "\"per_bit\""},
+    {"energy.write_pj_per_bit", ENERGY, "\"per_bit\""},
+    {"energy.activate_pj", ENERGY, "\"per_bit\""},
+    {"energy.refresh_pj", ENERGY, "\"per_bit\""},
+    {"energy.background_mw", ENERGY, "\"per_bit\""},
+    {"energy.vdd_v", ENERGY, "\"currents\""},
+    {"energy.idd0_ma", ENERGY, "\"currents\""},
+    {"energy.idd2n_ma", ENERGY, "\"currents\""},
+    {"energy.idd3n_ma", ENERGY, "\"currents\""},
+    {"energy.idd4r_ma", ENERGY, "\"currents\""},
+    {"energy.idd4w_ma", ENERGY, "\"currents\""},
+    {"energy.idd5b_ma", ENERGY, "\"currents\""},
+    {"energy.idd5pb_ma", ENERGY, "\"currents\""},
+    {"energy.devices", ENERGY, "\"currents\""},
+};
+
+/* The value that a key has, as `needed` writes it; static texts. */
+static const char *value_of(const struct pim_configuration *values, enum decider decider)
+{
+    static const char *const pages[] = {"\"open\"", "\"closed\"", "\"timeout\""};       /* as in the schema */
+    static const char *const models[] = {"\"none\"", "\"per_bit\"", "\"currents\""};
+    if (decider == REFRESH)
+        return pim_configuration_boolean(values, paths[decider]) ? "true" : "false";
+    return (decider == PAGE ? pages : models)[pim_configuration_choice(values, paths[decider])];
+}
+
+/* Rows and commands of the user's own may stand for distances by the name of any time. */
+static bool has_other_uses(const struct pim_configuration *values, const char *path)
+{
+    return strncmp(path, "dram.t", strlen("dram.t")) == 0 &&
+           (pim_configuration_given(values, "dram.constraints") ||
+            pim_configuration_given(values, "dram.commands"));
+}
+
+enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, struct pim_error *error)
+{
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
+        const char *decider = paths[idle[i].decider], *value = value_of(values, idle[i].decider);
+        if (!strstr(idle[i].needed, value) && pim_configuration_in_spite(values, idle[i].path, decider) &&
+            !has_other_uses(values, idle[i].path))
+            return pim_configuration_fail(values, error, idle[i].path,
+                                          "counts with %s %s alone, which is %s here: it would change nothing",
+                                          decider, idle[i].needed, value);
+    }
+    return PIM_OK;
+}

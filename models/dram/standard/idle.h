@@ -1,0 +1,10 @@
+/* Keys of a DRAM that another key of it rules out. */
+#ifndef PIMSIM_MODELS_DRAM_STANDARD_IDLE_H
+#define PIMSIM_MODELS_DRAM_STANDARD_IDLE_H
+
+#include "sim/configuration/configuration.h"
+
+/* PIM_BAD_INPUT names the first key that was given in spite of the one that rules it out, and would do nothing
+ * (`pim_configuration_in_spite`). What a preset or a file says is taken when a later value rules it out. */
+enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, struct pim_error *error);
+#endif
