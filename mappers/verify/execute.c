@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STANDARD_WINDOW = 12, DEADLOCK_SHOWN = 3 };
+enum { STANDARD_WINDOW = 12, DEADLOCK_SHOWN = 8 };
 #define STANDARD_GLOBAL_BYTES (UINT64_C(1) << 40)
 
 /* "unit 3 instruction 17 (send peer=2 ...)" */
@@ -423,26 +423,65 @@ static enum pim_status step(struct pim_core_execution *execution, struct pim_exe
     return PIM_OK;
 }
 
-static enum pim_status stuck(const struct pim_core_execution *execution, struct pim_error *error)
+/* --- units that cannot go on --- */
+
+static bool is_stuck(const struct pim_execute_core *core)
 {
-    uint32_t units = 0, shown = 0;
-    char text[1200] = "";
+    return !core->ended || core->slots > 0;
+}
+
+/* The unit that the oldest instruction of a unit waits for: the other end of its message. UINT32_MAX: none
+ * that waits itself. */
+static uint32_t waits_for(const struct pim_core_execution *execution, uint32_t unit)
+{
+    const struct pim_execute_core *core = &execution->core[unit];
+    if (core->slots == 0 ||
+        (core->slot[0].engine != PIM_ENGINE_SEND && core->slot[0].engine != PIM_ENGINE_RECEIVE))
+        return UINT32_MAX;
+    const uint32_t peer = core->slot[0].instruction.u.network.peer;
+    return is_stuck(&execution->core[peer]) ? peer : UINT32_MAX;
+}
+
+/* From the circle that the first unit leads to on (or from the end of its chain): who waits for whom. */
+static void describe_circle(const struct pim_core_execution *execution, uint32_t unit, char *text,
+                            size_t size)
+{
+    uint32_t shown = 0, left_out = 0;
     size_t used = 0;
-    for (uint32_t i = 0; i < execution->cores; i++) {
+    for (uint32_t i = 0, next; i < execution->cores && (next = waits_for(execution, unit)) != UINT32_MAX; i++)
+        unit = next;
+    for (uint32_t i = unit; i != UINT32_MAX && (i != unit || shown == 0); i = waits_for(execution, i)) {
         const struct pim_execute_core *core = &execution->core[i];
-        if (core->ended && core->slots == 0)
-            continue;
-        units++;
-        if (shown == DEADLOCK_SHOWN || core->slots == 0)
-            continue;
         char here[256];
-        int length = snprintf(text + used, sizeof text - used, "%s%s", shown++ ? "; " : "",
+        if (core->slots == 0)
+            break;
+        if (shown == DEADLOCK_SHOWN) {
+            left_out++;
+            continue;
+        }
+        int length = snprintf(text + used, size - used, "%s%s", shown++ ? "; " : "",
                               place(i, core->slot[0].fetch, &core->slot[0].instruction, here, sizeof here));
         used += length > 0 ? (size_t)length : 0;
+        used = used < size ? used : size - 1;
     }
+    if (left_out > 0)
+        (void)snprintf(text + used, size - used, "; and %" PRIu32 " more", left_out);
+}
+
+static enum pim_status stuck(const struct pim_core_execution *execution, struct pim_error *error)
+{
+    uint32_t units = 0, first = 0;
+    char text[DEADLOCK_SHOWN * 200] = "";
+    for (uint32_t i = execution->cores; i-- > 0;)
+        if (is_stuck(&execution->core[i])) {
+            units++;
+            first = i;
+        }
     if (units == 0)
         return PIM_OK;
-    return pim_fail(error, PIM_DEADLOCK, "%" PRIu32 " units cannot go on; the oldest that waits: %s", units,
+    describe_circle(execution, first, text, sizeof text);
+    return pim_fail(error, PIM_DEADLOCK,
+                    "%" PRIu32 " units cannot go on; the oldest that wait, each for the next: %s", units,
                     text);
 }
 

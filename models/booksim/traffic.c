@@ -70,10 +70,8 @@ static enum pim_status check_digits(const struct booksim_values *values,
     if ((pattern == PIM_PATTERN_TORNADO || pattern == PIM_PATTERN_NEIGHBOR) && !grid)
         return booksim_refuse(values, "traffic", error,
                               "it is honoured with mesh, torus, flatfly and cmesh, not with this topology");
-    uint32_t nodes = pim_noc_nodes(noc), halves = 1;
-    while (halves < nodes)
-        halves *= 4;
-    if (pattern == PIM_PATTERN_TRANSPOSE && halves != nodes)
+    const uint32_t nodes = pim_noc_nodes(noc);
+    if (pattern == PIM_PATTERN_TRANSPOSE && pim_pattern_halves(nodes) == 0)
         return booksim_refuse(values, "traffic", error,
                               "it needs an even power of two of nodes (16, 64, ..), not %u", (unsigned)nodes);
     return PIM_OK;

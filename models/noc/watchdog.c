@@ -103,19 +103,24 @@ static void append(char *text, size_t size, const char *line)
 
 enum pim_status pim_noc_report_stuck(const struct pim_noc *noc, struct pim_error *error)
 {
-    enum { MOST = 12 };
+    enum { MOST = 8 }; /* lines, so that what is behind them fits into the text of an error */
     struct pim_noc_statistics statistics;
     pim_noc_get_statistics(noc, &statistics);
     size_t count = pim_noc_get_waiting(noc, NULL, 0);
     struct pim_noc_waiting *items = calloc(count + 1, sizeof *items);
     size_t *circle = calloc(count + 1, sizeof *circle);
-    char lines[MOST * sizeof(struct pim_noc_waiting_text)] = "";
+    char lines[(MOST + 1) * sizeof(struct pim_noc_waiting_text)] = "";
     size_t length = 0;
     if (items && circle) {
         (void)pim_noc_get_waiting(noc, items, count);
         length = pim_noc_find_circle(items, count, circle);
-        for (size_t i = 0; i < (length ? length : count) && i < MOST; i++)
+        const size_t waiting = length ? length : count;
+        for (size_t i = 0; i < waiting && i < MOST; i++)
             append(lines, sizeof lines, pim_noc_describe_waiting(&items[length ? circle[i] : i]).text);
+        char more[40];
+        (void)snprintf(more, sizeof more, "and %zu more", waiting > MOST ? waiting - MOST : 0);
+        if (waiting > MOST)
+            append(lines, sizeof lines, more);
     }
     uint64_t left = statistics.packets_sent - statistics.packets_delivered;
     if (length)

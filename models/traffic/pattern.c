@@ -18,15 +18,20 @@ static bool power_of_two(uint32_t value)
     return (value & (value - 1)) == 0;
 }
 
-/* What a node's number is divided by into the two parts that transpose exchanges; 0: it has no such parts. */
-static uint32_t transposed_side(const struct pim_noc_configuration *noc)
+uint32_t pim_pattern_halves(uint32_t nodes)
 {
-    uint32_t nodes = pim_noc_nodes(noc), side = 1;
-    if (noc->depth == 1)
-        return pim_noc_columns(noc) == noc->height ? noc->height : 0;
+    uint32_t side = 1;
     while (side < nodes / side)
         side *= 2;
     return side * side == nodes ? side : 0;
+}
+
+/* What a node's number is divided by into the two parts that transpose exchanges; 0: it has no such parts. */
+static uint32_t transposed_side(const struct pim_noc_configuration *noc)
+{
+    if (noc->depth > 1)
+        return pim_pattern_halves(pim_noc_nodes(noc));
+    return pim_noc_columns(noc) == noc->height ? noc->height : 0;
 }
 
 enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc,

@@ -174,6 +174,9 @@ const char *pim_pattern_name(unsigned pattern);
  */
 enum pim_status pim_pattern_check(const struct pim_noc_configuration *noc,
                                   const struct pim_traffic_class *class, struct pim_error *error);
+/* The divisor of a node's number into two halves of its bits, which transpose exchanges; 0: the nodes are no
+ * even power of two. */
+uint32_t pim_pattern_halves(uint32_t nodes);
 /* Destination of a packet of `source`; draws from `random` where the pattern is random. */
 uint32_t pim_pattern_destination(const struct pim_noc_configuration *noc,
                                  const struct pim_traffic_class *class, uint32_t source,

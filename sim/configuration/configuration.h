@@ -150,8 +150,9 @@ bool pim_configuration_holds(const struct pim_configuration *configuration, cons
 bool pim_configuration_later(const struct pim_configuration *configuration, const char *path,
                              const char *other);
 
-/* True when `path` was given beside or behind the `other` value that rules it out: set behind it, or both on the
- * command line. False when `other` came later, and when one file says both: it describes more than it uses. */
+/* True when `path` was given beside or behind the `other` value that rules it out: set behind it, or both on
+ * the command line. False when `other` came later, and when one file says both: it describes more than it
+ * uses. */
 bool pim_configuration_in_spite(const struct pim_configuration *configuration, const char *path,
                                 const char *other);
 

@@ -44,7 +44,7 @@ static const struct {
 /* The value that a key has, as `needed` writes it; static texts. */
 static const char *value_of(const struct pim_configuration *values, enum decider decider)
 {
-    static const char *const pages[] = {"\"open\"", "\"closed\"", "\"timeout\""};       /* as in the schema */
+    static const char *const pages[] = {"\"open\"", "\"closed\"", "\"timeout\""}; /* as in the schema */
     static const char *const models[] = {"\"none\"", "\"per_bit\"", "\"currents\""};
     if (decider == REFRESH)
         return pim_configuration_boolean(values, paths[decider]) ? "true" : "false";
@@ -65,9 +65,10 @@ enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, str
         const char *decider = paths[idle[i].decider], *value = value_of(values, idle[i].decider);
         if (!strstr(idle[i].needed, value) && pim_configuration_in_spite(values, idle[i].path, decider) &&
             !has_other_uses(values, idle[i].path))
-            return pim_configuration_fail(values, error, idle[i].path,
-                                          "counts with %s %s alone, which is %s here: it would change nothing",
-                                          decider, idle[i].needed, value);
+            return pim_configuration_fail(
+                values, error, idle[i].path,
+                "counts with %s %s alone, which is %s here: it would change nothing", decider, idle[i].needed,
+                value);
     }
     return PIM_OK;
 }

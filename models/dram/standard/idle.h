@@ -4,7 +4,8 @@
 
 #include "sim/configuration/configuration.h"
 
-/* PIM_BAD_INPUT names the first key that was given in spite of the one that rules it out, and would do nothing
- * (`pim_configuration_in_spite`). What a preset or a file says is taken when a later value rules it out. */
+/* PIM_BAD_INPUT names the first key that was given in spite of the one that rules it out, and would do
+ * nothing (`pim_configuration_in_spite`). What a preset or a file says is taken when a later value rules it
+ * out. */
 enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, struct pim_error *error);
 #endif

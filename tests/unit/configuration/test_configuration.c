@@ -355,7 +355,7 @@ START_TEST(later_settings)
     ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);
     ck_assert(!pim_configuration_later(configuration, "t.a", "t.b"));
     ck_assert(!pim_configuration_later(configuration, "t.b", "t.a"));
-    ck_assert(pim_configuration_later(configuration, "t.a", "t.c")); /* which has no value */
+    ck_assert(pim_configuration_later(configuration, "t.a", "t.c"));     /* which has no value */
     ck_assert(!pim_configuration_in_spite(configuration, "t.a", "t.c")); /* but a default is not given */
     read_good(configuration, first);
     ck_assert(pim_configuration_later(configuration, "t.b", "t.a"));

@@ -45,6 +45,10 @@ pimsim_command_test(noc_iterations_of_wavefront "noc --traffic uniform --rate 0.
   1 "^$" "^pimsim noc: noc.vc_allocator_iterations: counts with noc.vc_allocator \"islip\" alone, which is \"wavefront\" here: it would change nothing\n")
 pimsim_command_test(noc_seed_without_draws "noc --traffic uniform --rate 0.1 --set noc.topology=fat_tree --set noc.radix=4 --set noc.levels=3 --set noc.routing=d_mod_k --set noc.routing_seed=3"
   1 "^$" "^pimsim noc: noc.routing_seed: counts with noc.routing .* alone, which is \"d_mod_k\" here: it would change nothing\n")
+# A stuck run: the circle, and the stages of a packet up to the stop, with its last waits once.
+pimsim_command_test(noc_stuck "noc --packets tests/data/noc/stuck_ring.csv --watch 3 --watch-log - --stats /dev/null --set noc.topology=torus --set noc.width=8 --set noc.height=1 --set noc.virtual_channels=1 --set noc.may_deadlock=true"
+  3 "^cycle,flit,stage,at,number,port,virtual_channel\n0,0,injected,node,3,,0\n.*\n14,7,buffered,router,4,1,0\n14,8,waits_for_credit,router,3,0,0\n15,0,waits_for_channel,router,4,0,0\n$"
+  "^pimsim noc: 8 packets are left that nothing can move; a circle of 16 of them, each waiting for the next:\n  router .*\n  router 3 input inject .*\n  and 8 more\n$")
 pimsim_command_test(noc_no_traffic "noc" 2 "^$"
   "^pimsim noc: one of --packets FILE, --traffic PATTERN, --class TEXT and --matrix FILE is needed\n")
 pimsim_command_test(noc_two_kinds_of_traffic "noc --traffic uniform --rate 0.1 --packets no.csv" 2 "^$"

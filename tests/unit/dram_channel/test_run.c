@@ -151,8 +151,8 @@ START_TEST(blocks_behind_a_waiting_request)
         struct dram_source *source;
         struct dram_run run = {0};
         struct seen seen = {&whole, 0};
-        const struct dram_run_outputs outputs = {&seen, logged ? compare_request : NULL, NULL, DRAM_LOG_CSV,
-                                                 false, NULL};
+        const struct dram_run_outputs outputs = {
+            &seen, logged ? compare_request : NULL, NULL, DRAM_LOG_CSV, false, NULL};
         ck_assert(dram_source_items(&source, &list, &error) == PIM_OK);
         ck_assert_msg(dram_run_execute(&run, &configuration, source, &outputs, &error) == PIM_OK, "%s",
                       error.text);
@@ -178,7 +178,8 @@ static uint64_t memory_of(uint64_t count, bool logged)
     struct dram_run run = {0};
     uint64_t seen = 0;
     struct rusage usage;
-    const struct dram_run_outputs outputs = {&seen, logged ? count_request : NULL, NULL, DRAM_LOG_CSV, false, NULL};
+    const struct dram_run_outputs outputs = {&seen, logged ? count_request : NULL, NULL, DRAM_LOG_CSV, false,
+                                             NULL};
     configure(&configuration, "ddr4_2400r", NULL);
     ck_assert(dram_source_generate(&source, &stream, &configuration, &error) == PIM_OK);
     ck_assert(dram_run_execute(&run, &configuration, source, &outputs, &error) == PIM_OK);

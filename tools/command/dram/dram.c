@@ -34,9 +34,7 @@ enum output { OUTPUT_LOG, OUTPUT_COMMANDS, OUTPUT_STATS, OUTPUTS };
 /* Requests that will come; 0: a file does not say. */
 static uint64_t total_of(const struct dram_options *options, const struct dram_run *run)
 {
-    return options->pattern          ? options->stream.count
-           : options->tensor.extents ? run->window.pieces
-                                     : 0;
+    return options->pattern ? options->stream.count : options->tensor.extents ? run->window.pieces : 0;
 }
 
 /* Opens every file before the run, so that a wrong name costs no time; writes all of them as the run goes,

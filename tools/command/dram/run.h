@@ -26,8 +26,8 @@ struct dram_run_outputs {
     void *context;
     void (*served)(void *context, const struct dram_served *served); /* in the order of the requests */
     FILE *commands;
-    enum dram_log_format format; /* of the commands */
-    bool check;                  /* the checker reads the commands */
+    enum dram_log_format format;   /* of the commands */
+    bool check;                    /* the checker reads the commands */
     struct pim_progress *progress; /* of the requests that were handed over */
 };
 

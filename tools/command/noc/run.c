@@ -3,6 +3,7 @@
 #include "models/system/used.h"
 #include "sim/output/output.h"
 #include "sim/output/progress.h"
+#include "tools/command/command.h"
 #include "tools/command/noc/classes.h"
 #include "tools/command/noc/report.h"
 #include "tools/command/noc/request.h"
@@ -69,9 +70,14 @@ static enum pim_status replay_list(const struct noc_request *request, const stru
                 ? pim_traffic_replay(noc, &list, request->check, request->watch_log ? &watch.watch : NULL,
                                      deliveries, &result, error)
                 : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " packets", list.count);
+    if (status == PIM_DEADLOCK && request->watch_log) { /* up to the stop; the deadlock is what is told */
+        struct pim_error other = {PIM_OK, ""};
+        if (noc_watch_write(&watch, request->watch_log, true, &other) != PIM_OK)
+            (void)command_fail("pimsim noc", &other);
+    }
     if (status == PIM_OK) {
         if (request->watch_log)
-            status = noc_watch_write(&watch, request->watch_log, error);
+            status = noc_watch_write(&watch, request->watch_log, false, error);
         if (status == PIM_OK && request->log)
             status = noc_log_write(request->log, deliveries, list.count, error);
         if (status == PIM_OK)

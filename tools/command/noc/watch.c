@@ -60,7 +60,33 @@ static void put_stage(struct pim_csv_writer *writer, const struct pim_noc_stage 
     pim_csv_end_row(writer);
 }
 
-enum pim_status noc_watch_write(struct noc_watch *watch, const char *path, struct pim_error *error)
+static bool is_wait(const struct pim_noc_stage *stage)
+{
+    return stage->kind >= PIM_NOC_CHANNEL_WAITED;
+}
+
+/* The waits that never end are told once, where they begin: until the network is found to be stuck they come
+ * again in every cycle. The stages are sorted; those kept come first. */
+static void leave_out_repeated_waits(struct noc_watch *watch)
+{
+    size_t first = watch->count;
+    while (first > 0 && is_wait(&watch->stages[first - 1]))
+        first--;
+    size_t kept = first;
+    for (size_t i = first; i < watch->count; i++) {
+        const struct pim_noc_stage *stage = &watch->stages[i];
+        size_t same = first;
+        while (same < kept &&
+               (watch->stages[same].flit != stage->flit || watch->stages[same].kind != stage->kind))
+            same++;
+        if (same == kept)
+            watch->stages[kept++] = *stage;
+    }
+    watch->count = kept;
+}
+
+enum pim_status noc_watch_write(struct noc_watch *watch, const char *path, bool stuck,
+                                struct pim_error *error)
 {
     static const char *const header[] = {"cycle", "flit", "stage", "at", "number", "port", "virtual_channel"};
     if (watch->no_memory)
@@ -71,6 +97,8 @@ enum pim_status noc_watch_write(struct noc_watch *watch, const char *path, struc
     struct pim_csv_writer writer;
     if (watch->count > 0)
         qsort(watch->stages, watch->count, sizeof *watch->stages, by_cycle);
+    if (stuck)
+        leave_out_repeated_waits(watch);
     pim_csv_start(&writer, pim_output_file(output), header, sizeof header / sizeof header[0]);
     for (size_t i = 0; i < watch->count; i++)
         put_stage(&writer, &watch->stages[i]);

@@ -4,6 +4,7 @@
 #include "traces/file/writer.h"
 
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,9 @@
 
 enum { SEEDS = 40, GLOBAL = 4096 };
 
-/* Two cores; what is appended lies in one phase. */
+/* Two cores or more; what is appended lies in one phase. */
 struct program {
+    uint32_t units;
     struct pim_trace_writer *writer;
     char path[64];
     struct pim_trace *trace;
@@ -25,21 +27,27 @@ static void append(struct program *p, uint32_t unit, struct pim_instruction inst
                   p->error.text);
 }
 
-static void begin(struct program *p)
+static void begin_units(struct program *p, uint32_t units)
 {
+    p->units = units;
     (void)snprintf(p->path, sizeof p->path, "execute-%ld.bin", (long)getpid());
     const struct pim_trace_description description = {
-        .family = "pimcomp", .configuration = "", .width = 2, .height = 1, .units = 2};
+        .family = "pimcomp", .configuration = "", .width = units, .height = 1, .units = units};
     ck_assert_msg(pim_trace_writer_create(p->path, &description, &p->writer, &p->error) == PIM_OK, "%s",
                   p->error.text);
     (void)pim_trace_writer_phase(p->writer, &(struct pim_trace_phase){.name = "phase"});
-    for (uint32_t unit = 0; unit < 2; unit++)
+    for (uint32_t unit = 0; unit < p->units; unit++)
         append(p, unit, (struct pim_instruction){.opcode = PIM_OP_PHASE_BEGIN});
+}
+
+static void begin(struct program *p)
+{
+    begin_units(p, 2);
 }
 
 static void finish(struct program *p)
 {
-    for (uint32_t unit = 0; unit < 2; unit++)
+    for (uint32_t unit = 0; unit < p->units; unit++)
         append(p, unit, (struct pim_instruction){.opcode = PIM_OP_PHASE_END});
     ck_assert_msg(pim_trace_writer_finish(p->writer, &p->error) == PIM_OK, "%s", p->error.text);
     ck_assert_msg(pim_trace_open(p->path, &p->trace, &p->error) == PIM_OK, "%s", p->error.text);
@@ -181,6 +189,30 @@ START_TEST(deadlock_is_named)
 }
 END_TEST
 
+/* Ten units that each wait for the next: eight of them are named, in this order. */
+START_TEST(a_ring_is_named)
+{
+    enum { RING = 10 };
+    struct program p;
+    int16_t result[2];
+    char expected[64];
+    begin_units(&p, RING);
+    for (uint32_t i = 0; i < RING; i++)
+        append(&p, i, message(PIM_OP_RECEIVE, (i + 3) % RING, 0, 2));
+    finish(&p);
+    ck_assert_int_eq(execute(&p, 1, 1, false, result), PIM_DEADLOCK);
+    const char *at = p.error.text;
+    for (uint32_t i = 0, unit = 0; i < 8; i++, unit = (unit + 3) % RING) {
+        (void)snprintf(expected, sizeof expected, "unit %" PRIu32 " instruction 1 (receive peer=%" PRIu32,
+                       unit, (unit + 3) % RING);
+        at = strstr(at, expected);
+        ck_assert_msg(at != NULL, "%s: %s", expected, p.error.text);
+    }
+    ck_assert_ptr_nonnull(strstr(at, "; and 2 more"));
+    close_program(&p);
+}
+END_TEST
+
 START_TEST(bad_programs)
 {
     static const struct {
@@ -315,6 +347,7 @@ Suite *execute_suite(void)
     tcase_add_test(tests, right_program);
     tcase_add_test(tests, missing_join);
     tcase_add_test(tests, deadlock_is_named);
+    tcase_add_test(tests, a_ring_is_named);
     tcase_add_test(tests, bad_programs);
     tcase_add_test(tests, mvm_with_folds);
     tcase_add_test(tests, mvm_of_written_weights);
