@@ -255,8 +255,8 @@ uint64_t pim_estimate_network(const struct pim_estimate_hardware *hardware, uint
 
 uint64_t pim_estimate_flits(const struct pim_estimate_hardware *hardware, uint64_t flits)
 {
-    return pim_estimate_network(
-        hardware, pim_machine_passage(hardware->flit_cycles, hardware->flit_cycles_by, flits));
+    return pim_estimate_network(hardware,
+                                pim_machine_passage(hardware->flit_cycles, hardware->flit_cycles_by, flits));
 }
 
 uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_t bytes)

@@ -68,8 +68,8 @@ uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_
 /* Network: so many flits over one link, of any packets. */
 uint64_t pim_estimate_flits(const struct pim_estimate_hardware *hardware, uint64_t flits);
 
-/* Network: bytes and flits of one packet over one link, which shallow buffers hold up; and from its first flit,
- * which has passed the link, to its last. */
+/* Network: bytes and flits of one packet over one link, which shallow buffers hold up; and from its first
+ * flit, which has passed the link, to its last. */
 uint64_t pim_estimate_worm(const struct pim_estimate_hardware *hardware, uint64_t bytes);
 uint64_t pim_estimate_worm_flits(const struct pim_estimate_hardware *hardware, uint64_t flits);
 uint64_t pim_estimate_tail(const struct pim_estimate_hardware *hardware, uint64_t bytes);

@@ -240,13 +240,13 @@ static void written(struct timing *timing, uint32_t transfer)
 
 /* --- the network --- */
 
-/* A link serves one packet after another, or, where one alone cannot fill it, several by turns; a sender sends
- * one after another. Returns when the head passes it. */
+/* A link serves one packet after another, or, where one alone cannot fill it, several by turns; a sender
+ * sends one after another. Returns when the head passes it. */
 static uint64_t pass(struct timing *timing, uint32_t unit, unsigned link, uint32_t packet)
 {
     uint64_t *free = &timing->unit[unit].link_free[link], begin = pim_larger(*free, timing->now);
-    *free = begin + (link == INJECTION ? pim_estimate_worm : pim_estimate_link)(
-                        timing->hardware, timing->packet[packet].bytes);
+    *free = begin + (link == INJECTION ? pim_estimate_worm : pim_estimate_link)(timing->hardware,
+                                                                                timing->packet[packet].bytes);
     return begin;
 }
 

@@ -160,8 +160,8 @@ static void take_narrower(const struct pim_noc_configuration *noc, struct pim_no
     }
 }
 
-/* A buffer of flits passes in the time from a flit's allocation of the switch to the use of the credit that it
- * gives back (docs/models/noc.md, rule 10). */
+/* A buffer of flits passes in the time from a flit's allocation of the switch to the use of the credit that
+ * it gives back (docs/models/noc.md, rule 10). */
 static void take_credits(const struct pim_noc_configuration *noc, struct pim_machine_network *network)
 {
     const uint64_t loop = (uint64_t)noc->switch_allocation_delay + noc->switch_traversal_delay +
