@@ -188,6 +188,18 @@ static void compare(const struct outcome *fast, const struct outcome *slow, cons
 
 enum { SETTINGS = 32 }; /* of a shape and at random, at most */
 
+/* Those at random behind those of a shape; where there is no refresh, its keys are refused. */
+static size_t add_random(const char **all, size_t n, const struct settings *settings)
+{
+    bool refreshes = true;
+    for (size_t i = 0; i < n; i++)
+        refreshes = refreshes && strcmp(all[i], "dram.refresh=false") != 0;
+    for (const char *const *s = settings->list; *s; s++)
+        if (refreshes || strncmp(*s, "dram.refresh", strlen("dram.refresh")) != 0)
+            all[n++] = *s;
+    return n;
+}
+
 static void run_rounds(int shape, unsigned rounds)
 {
     struct pim_random random;
@@ -201,8 +213,7 @@ static void run_rounds(int shape, unsigned rounds)
         size_t n = 0;
         for (const char *const *s = shapes[shape].settings; *s; s++)
             all[n++] = *s;
-        for (const char *const *s = settings.list; round > 0 && *s; s++)
-            all[n++] = *s;
+        n = round > 0 ? add_random(all, n, &settings) : n;
         ck_assert_uint_lt(n, SETTINGS); /* the last one is NULL */
         configure(&configuration, shapes[shape].preset, all);
         struct access *list = random_list(&random, &configuration, REQUESTS,
@@ -312,10 +323,7 @@ START_TEST(ranks_are_like_small_channels)
     struct settings settings;
     random_settings(&settings, &random);
     const char *all[SETTINGS] = {"dram.bank_groups=16", "dram.refresh=false"};
-    size_t n = 2;
-    for (const char *const *s = settings.list; *s; s++)
-        if (strncmp(*s, "dram.refresh", strlen("dram.refresh")) != 0)
-            all[n++] = *s;
+    const size_t n = add_random(all, 2, &settings);
     struct pim_dram_configuration small, large;
     configure(&small, "ddr4_2400r", all);
     all[n] = "dram.ranks=4";
