@@ -45,6 +45,12 @@ static inline uint32_t pim_divide_up32(uint32_t a, uint32_t b)
     return a / b + (a % b != 0);
 }
 
+/* a * b / c, rounded up; no intermediate result is larger than the result while b * c is below 2^64. */
+static inline uint64_t pim_scale_up(uint64_t a, uint64_t b, uint64_t c)
+{
+    return a / c * b + pim_divide_up(a % c * b, c);
+}
+
 /* The greatest common divisor; of 0 and a number the number. */
 static inline uint64_t pim_greatest_divisor(uint64_t a, uint64_t b)
 {

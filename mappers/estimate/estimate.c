@@ -2,21 +2,10 @@
 
 #include "sim/integer.h"
 
-static uint64_t ceil_divide(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-/* a * b / c, rounded up; no intermediate result is larger than the result while b and c are below 2^32. */
-static uint64_t ceil_scale(uint64_t a, uint64_t b, uint64_t c)
-{
-    return a / c * b + ceil_divide(a % c * b, c);
-}
-
 /* Cycles of another clock as cycles of the logic clock, rounded up. */
 static uint64_t logic_cycles(const struct pim_estimate_hardware *hardware, uint64_t cycles, uint64_t khz)
 {
-    return khz == hardware->logic_khz ? cycles : ceil_scale(cycles, hardware->logic_khz, khz);
+    return khz == hardware->logic_khz ? cycles : pim_scale_up(cycles, hardware->logic_khz, khz);
 }
 
 /*
@@ -28,7 +17,7 @@ static uint64_t with_refresh(const struct pim_estimate_hardware *hardware, uint6
     if (hardware->refresh_interval == 0)
         return cycles;
     uint64_t open = hardware->refresh_interval - hardware->refresh_cycles;
-    return ceil_scale(cycles, hardware->refresh_interval, open);
+    return pim_scale_up(cycles, hardware->refresh_interval, open);
 }
 
 /* Changes of row: to one of another of the interleaved banks, of the same bank, and to whatever row. */
@@ -58,7 +47,7 @@ static uint64_t change_cycles(const struct pim_estimate_hardware *hardware, uint
     const uint64_t turn = (passing + opening) / banks,
                    need = hardware->row_ahead_cycles > turn ? hardware->row_ahead_cycles : turn;
     const uint64_t other = need > passing ? need - passing : 0, more = opening > other ? opening - other : 0;
-    return all_changes(changes) * other + changes.same * more + ceil_divide(changes.any * more, banks);
+    return all_changes(changes) * other + changes.same * more + pim_divide_up(changes.any * more, banks);
 }
 
 /* `columns` accesses; a row that is opened serves one access at least. */
@@ -67,7 +56,7 @@ static uint64_t row_cycles(const struct pim_estimate_hardware *hardware, uint64_
 {
     changes.any = changes.any < columns ? changes.any : columns;
     if (changes.other + changes.same > columns - changes.any) {
-        changes.same = ceil_scale(changes.same, columns - changes.any, changes.other + changes.same);
+        changes.same = pim_scale_up(changes.same, columns - changes.any, changes.other + changes.same);
         changes.other = columns - changes.any - changes.same;
     }
     const uint64_t rows = all_changes(changes);
@@ -89,7 +78,7 @@ static struct row_changes changes_of_pieces(const struct pim_estimate_hardware *
         same = row - beyond;
     else if ((rows + 1) % banks == 0 && rows > 0)
         same = beyond;
-    same = ceil_scale(changes, same, row);
+    same = pim_scale_up(changes, same, row);
     return (struct row_changes){.other = changes - same, .same = same};
 }
 
@@ -102,8 +91,8 @@ static uint64_t port_logic_cycles(const struct pim_estimate_hardware *hardware, 
 
 uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
 {
-    const uint64_t rows = ceil_divide(bytes, hardware->row_bytes);
-    return port_logic_cycles(hardware, ceil_divide(bytes, hardware->port_bytes),
+    const uint64_t rows = pim_divide_up(bytes, hardware->row_bytes);
+    return port_logic_cycles(hardware, pim_divide_up(bytes, hardware->port_bytes),
                              (struct row_changes){.other = rows > 0 ? rows - 1 : 0, .any = rows > 0}, write);
 }
 
@@ -129,7 +118,7 @@ uint64_t pim_estimate_near(const struct pim_estimate_hardware *hardware, uint64_
     uint64_t cycles =
         row_cycles(hardware, columns, (struct row_changes){.other = rows - any, .any = any}, write);
     if (columns > 0 && rows < columns)
-        cycles += ceil_divide(
+        cycles += pim_divide_up(
             change_cycles(hardware, columns / (rows + 1), (struct row_changes){.any = 1}, write) * filled,
             row);
     return logic_cycles(hardware, with_refresh(hardware, cycles), hardware->memory_khz);
@@ -147,13 +136,13 @@ uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint6
         return 0;
     uint64_t columns, span;
     if (pitch <= bytes) {
-        columns = ceil_divide(pieces * bytes, hardware->port_bytes);
+        columns = pim_divide_up(pieces * bytes, hardware->port_bytes);
         span = pieces * bytes;
     } else {
         /* A piece that does not begin on a column touches one more, half of the time. */
         uint64_t slack =
             pitch % hardware->port_bytes || bytes % hardware->port_bytes ? hardware->port_bytes / 2 : 0;
-        columns = pieces * ceil_divide(bytes + slack, hardware->port_bytes);
+        columns = pieces * pim_divide_up(bytes + slack, hardware->port_bytes);
         /*
          * The first piece of a burst begins in the row that is counted with the burst. Another one opens a
          * row as far as the gap before it reaches over the end of one, and all do as far as their bytes do.
@@ -176,7 +165,7 @@ uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware)
 
 uint64_t pim_estimate_peak(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
-    return logic_cycles(hardware, ceil_divide(bytes, hardware->port_bytes) * hardware->column_cycles,
+    return logic_cycles(hardware, pim_divide_up(bytes, hardware->port_bytes) * hardware->column_cycles,
                         hardware->memory_khz);
 }
 
@@ -189,20 +178,20 @@ uint64_t pim_estimate_vector(const struct pim_estimate_hardware *hardware, uint6
                              unsigned passes)
 {
     /* Elementwise work sees one long vector; a reduction (more than one pass) begins anew with each row. */
-    uint64_t groups = passes == 1 ? ceil_divide(rows * elements, hardware->acu_elements)
-                                  : rows * ceil_divide(elements, hardware->acu_elements) * passes;
+    uint64_t groups = passes == 1 ? pim_divide_up(rows * elements, hardware->acu_elements)
+                                  : rows * pim_divide_up(elements, hardware->acu_elements) * passes;
     return groups + hardware->acu_depth;
 }
 
 uint64_t pim_estimate_pace(const struct pim_estimate_hardware *hardware, uint64_t work)
 {
-    return hardware->pe_pace_rows ? ceil_divide(work * hardware->pe_pace_cycles, hardware->pe_pace_rows)
+    return hardware->pe_pace_rows ? pim_divide_up(work * hardware->pe_pace_cycles, hardware->pe_pace_rows)
                                   : work;
 }
 
 uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint64_t m, uint64_t n, uint64_t k)
 {
-    uint64_t folds = ceil_divide(k, hardware->pe_rows) * ceil_divide(n, hardware->pe_columns);
+    uint64_t folds = pim_divide_up(k, hardware->pe_rows) * pim_divide_up(n, hardware->pe_columns);
     if (!hardware->systolic)
         return pim_estimate_pace(hardware, m * folds) + hardware->pe_depth;
     struct pim_pe_cost cost;
@@ -214,8 +203,8 @@ uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint6
 static uint64_t rows_of(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool by_turns)
 {
     bool shorter = by_turns && hardware->turn_bytes > 0 && hardware->turn_bytes < hardware->row_bytes;
-    uint64_t rows = ceil_divide(bytes, shorter ? hardware->turn_bytes : hardware->row_bytes) + 1,
-             columns = ceil_divide(bytes, hardware->port_bytes);
+    uint64_t rows = pim_divide_up(bytes, shorter ? hardware->turn_bytes : hardware->row_bytes) + 1,
+             columns = pim_divide_up(bytes, hardware->port_bytes);
     return rows < columns ? rows : columns;
 }
 
@@ -231,9 +220,9 @@ static struct row_changes any_rows(uint64_t rows)
  */
 static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool reads)
 {
-    uint64_t packet = hardware->packet_bytes, packets = ceil_divide(bytes, packet);
-    uint64_t columns = bytes / packet * ceil_divide(packet, hardware->port_bytes) +
-                       ceil_divide(bytes % packet, hardware->port_bytes);
+    uint64_t packet = hardware->packet_bytes, packets = pim_divide_up(bytes, packet);
+    uint64_t columns = bytes / packet * pim_divide_up(packet, hardware->port_bytes) +
+                       pim_divide_up(bytes % packet, hardware->port_bytes);
     uint64_t rows = bytes / packet * rows_of(hardware, packet, true) +
                     (bytes % packet ? rows_of(hardware, bytes % packet, true) : 0);
     if (!reads)
@@ -255,41 +244,34 @@ uint64_t pim_estimate_network(const struct pim_estimate_hardware *hardware, uint
 
 uint64_t pim_estimate_flits(const struct pim_estimate_hardware *hardware, uint64_t flits)
 {
-    return pim_estimate_network(hardware,
-                                pim_machine_passage(hardware->flit_cycles, hardware->flit_cycles_by, flits));
+    return pim_estimate_network(hardware, pim_machine_passage(&hardware->network, flits));
 }
 
 uint64_t pim_estimate_link(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
-    return pim_estimate_flits(hardware, ceil_divide(bytes, hardware->flit_bytes));
-}
-
-/* Network cycles that so many flits of one packet take to pass a link. */
-static uint64_t worm(const struct pim_estimate_hardware *hardware, uint64_t flits)
-{
-    return pim_larger(pim_machine_passage(hardware->flit_cycles, hardware->flit_cycles_by, flits),
-                      pim_machine_passage(hardware->worm_cycles, hardware->worm_flits, flits));
+    return pim_estimate_flits(hardware, pim_divide_up(bytes, hardware->flit_bytes));
 }
 
 uint64_t pim_estimate_worm_flits(const struct pim_estimate_hardware *hardware, uint64_t flits)
 {
-    return pim_estimate_network(hardware, worm(hardware, flits));
+    return pim_estimate_network(hardware, pim_machine_worm(&hardware->network, flits));
 }
 
 uint64_t pim_estimate_worm(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
-    return pim_estimate_worm_flits(hardware, ceil_divide(bytes, hardware->flit_bytes));
+    return pim_estimate_worm_flits(hardware, pim_divide_up(bytes, hardware->flit_bytes));
 }
 
 uint64_t pim_estimate_tail(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
-    uint64_t flits = ceil_divide(bytes, hardware->flit_bytes);
-    return pim_estimate_network(hardware, worm(hardware, flits) - worm(hardware, 1) + 1);
+    uint64_t flits = pim_divide_up(bytes, hardware->flit_bytes);
+    return pim_estimate_network(hardware, pim_machine_worm(&hardware->network, flits) -
+                                              pim_machine_worm(&hardware->network, 1) + 1);
 }
 
 uint64_t pim_estimate_hops(const struct pim_estimate_hardware *hardware, uint64_t routers)
 {
-    return pim_estimate_network(hardware, routers * hardware->hop_cycles);
+    return pim_estimate_network(hardware, routers * hardware->network.per_router);
 }
 
 /*
@@ -313,10 +295,10 @@ static struct row_changes crossing(const struct pim_estimate_hardware *hardware,
 static uint64_t piece_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
                              bool write)
 {
-    uint64_t columns = ceil_divide(bytes, hardware->port_bytes);
+    uint64_t columns = pim_divide_up(bytes, hardware->port_bytes);
     uint64_t open = row_cycles(hardware, columns, any_rows(0), write),
              opened = row_cycles(hardware, columns, crossing(hardware, bytes, write), write) - open;
-    return open + ceil_scale(opened, leaves_row(hardware, among), hardware->row_bytes);
+    return open + pim_scale_up(opened, leaves_row(hardware, among), hardware->row_bytes);
 }
 
 /*
@@ -356,7 +338,7 @@ static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint6
 /* Network cycles of one flit over `routers` routers, at least one: the fixed part may be negative. */
 static uint64_t zero_load(const struct pim_estimate_hardware *hardware, unsigned routers)
 {
-    return (uint64_t)(hardware->fixed_cycles + (int64_t)routers * hardware->hop_cycles);
+    return (uint64_t)(hardware->network.fixed + (int64_t)(routers * hardware->network.per_router));
 }
 
 uint64_t pim_estimate_zero_load(const struct pim_estimate_hardware *hardware, unsigned routers)
@@ -387,9 +369,9 @@ uint64_t pim_estimate_ring_port(const struct pim_estimate_hardware *hardware, ui
     if (bytes == 0 || nodes < 2)
         return 0;
     uint64_t rounds = nodes - 1, packet = hardware->packet_bytes,
-             packets = rounds * ceil_divide(bytes, packet);
-    uint64_t columns = rounds * (bytes / packet * ceil_divide(packet, hardware->port_bytes) +
-                                 ceil_divide(bytes % packet, hardware->port_bytes));
+             packets = rounds * pim_divide_up(bytes, packet);
+    uint64_t columns = rounds * (bytes / packet * pim_divide_up(packet, hardware->port_bytes) +
+                                 pim_divide_up(bytes % packet, hardware->port_bytes));
     /* A packet begins anywhere in a row, which others left. */
     uint64_t rows = packets + rounds * bytes / hardware->row_bytes, turns = packets;
     uint64_t cycles = row_cycles(hardware, columns, any_rows(rows), true);

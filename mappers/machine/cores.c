@@ -84,9 +84,7 @@ static void read_connections(const struct pim_configuration *c, const struct pim
     if (a->connection != PIM_CORE_MESH)
         return;
     /* bits of flits of a packet in a network cycle, to a thousandth: links may be narrower than a flit */
-    uint64_t bits = FLITS * THOUSANDTHS * (uint64_t)value(c, "noc.flit_bits") /
-                    pim_larger(pim_machine_passage(way->flit_cycles, way->flit_cycles_by, FLITS),
-                               pim_machine_passage(way->worm_cycles, way->worm_flits, FLITS)),
+    uint64_t bits = FLITS * THOUSANDTHS * (uint64_t)value(c, "noc.flit_bits") / pim_machine_worm(way, FLITS),
              hop = 0, bytes = bits * network / (8 * THOUSANDTHS * logic);
     for (unsigned i = 0; i < sizeof stages / sizeof stages[0]; i++)
         hop += value(c, stages[i]);

@@ -1,10 +1,13 @@
 #ifndef PIMSIM_MAPPERS_MACHINE_NETWORK_H
 #define PIMSIM_MAPPERS_MACHINE_NETWORK_H
 
+#include "sim/integer.h"
+
 #include <stdint.h>
 
 /* What the network says of itself: its zero-load latency in cycles of its clock is fixed + per_router *
-   routers + flits - 1, with one router at least. A flit holds the narrowest link of its way for flit_cycles /
+   routers + flits - 1, with one router at least; fixed is negative where a
+   long link makes the first router cheaper than the others. A flit holds the narrowest link of its way for flit_cycles /
    flit_cycles_by cycles; flit_cycles_by 0: for one. Where buffers are shallow, a packet alone passes a link
    by worm_flits in worm_cycles, and others in between; worm_flits 0: no less than a link does. */
 struct pim_machine_network {
@@ -14,10 +17,20 @@ struct pim_machine_network {
     uint64_t worm_cycles, worm_flits;
 };
 
-/* Network cycles that so many flits hold that link. */
-static inline uint64_t pim_machine_passage(uint64_t flit_cycles, uint64_t by, uint64_t flits)
+/* Network cycles that so many flits of any packets hold that link. */
+static inline uint64_t pim_machine_passage(const struct pim_machine_network *network, uint64_t flits)
 {
-    return by == 0 ? flits : flits * (flit_cycles / by) + (flits * (flit_cycles % by) + by - 1) / by;
+    return network->flit_cycles_by == 0 ? flits
+                                        : pim_scale_up(flits, network->flit_cycles, network->flit_cycles_by);
+}
+
+/* Network cycles that so many flits of one packet take to pass it. */
+static inline uint64_t pim_machine_worm(const struct pim_machine_network *network, uint64_t flits)
+{
+    const uint64_t link = pim_machine_passage(network, flits);
+    return network->worm_flits == 0
+               ? link
+               : pim_larger(link, pim_scale_up(flits, network->worm_cycles, network->worm_flits));
 }
 
 #endif

@@ -38,13 +38,8 @@ struct pim_estimate_hardware {
     uint32_t turn_cycles;    /* memory cycles lost when the port turns from reading to writing and back */
     uint32_t refresh_cycles, refresh_interval; /* memory cycles; interval 0: no refresh */
     uint32_t flit_bytes;
-    uint64_t flit_cycles, flit_cycles_by; /* of links narrower than a flit (network.h); 0, 0: a cycle */
-    uint64_t worm_cycles, worm_flits;     /* of one packet, where buffers are shallow; 0, 0: as the link */
-    /* Network cycles: zero-load latency = fixed + hop * routers + flits - 1, with one router at least; fixed
-       is negative where a long link makes the first router cheaper than the others. */
-    uint32_t hop_cycles;
-    int32_t fixed_cycles;
-    uint32_t window; /* instructions of a unit in flight, at most */
+    struct pim_machine_network network; /* in its cycles */
+    uint32_t window;                    /* instructions of a unit in flight, at most */
     uint32_t packet_bytes, send_packets, receive_packets, posted_receives;
     bool cut_through;      /* what came in is passed on from the network interface, not from the bank */
     uint32_t buffer_flits; /* of a virtual channel of a router */

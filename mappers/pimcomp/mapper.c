@@ -499,13 +499,6 @@ static enum pim_status make(struct made *made, struct pim_error *error)
     static const char *const methods[] = {"genetic", "balance", "first"};
     const struct choices *choices = &made->choices;
     const struct pim_network *network = made->inputs->network;
-    const struct pim_estimate_hardware *nodes = made->inputs->nodes;
-    const struct pim_machine_network way = {.fixed = nodes->fixed_cycles,
-                                            .per_router = nodes->hop_cycles,
-                                            .flit_cycles = nodes->flit_cycles,
-                                            .flit_cycles_by = nodes->flit_cycles_by,
-                                            .worm_cycles = nodes->worm_cycles,
-                                            .worm_flits = nodes->worm_flits};
     struct pim_core_plan *plan = &made->plan;
     *plan = (struct pim_core_plan){.mode = mode_name(choices),
                                    .method = choices->plan ? "plan" : methods[choices->layout],
@@ -526,7 +519,8 @@ static enum pim_status make(struct made *made, struct pim_error *error)
                                                         .report = &plan->report};
     PIM_TRY(pim_core_baseline_schedule((enum pim_core_baseline)choices->baseline, &plan->mapping.mode,
                                        &made->schedule, error));
-    PIM_TRY(pim_core_architecture_read(made->inputs->configuration, &way, &plan->architecture, error));
+    PIM_TRY(pim_core_architecture_read(made->inputs->configuration, &made->inputs->nodes->network,
+                                       &plan->architecture, error));
     PIM_TRY(pim_core_network_lower(&network->graph, network->name, &made->arena, &plan->network, error));
     PIM_TRY(compile(made, error));
     PIM_TRY(choose_batch(made, error));

@@ -362,9 +362,13 @@ uint64_t pim_noc_passage(const struct pim_noc_configuration *configuration, stru
 {
     if (!slower_than_flits(bits, configuration->flit_bits))
         return flits;
-    uint64_t bits_each = (uint64_t)configuration->flit_bits * bits.denominator;     /* below 2^37 */
-    uint64_t whole = bits_each / bits.numerator, rest = bits_each % bits.numerator; /* rest below 2^20 */
-    return flits * whole + (flits * rest + bits.numerator - 1) / bits.numerator;
+    return pim_scale_up(flits, (uint64_t)configuration->flit_bits * bits.denominator, bits.numerator);
+}
+
+uint64_t pim_noc_credit_loop(const struct pim_noc_configuration *configuration)
+{
+    return (uint64_t)configuration->switch_allocation_delay + configuration->switch_traversal_delay +
+           2 * (uint64_t)configuration->link_latency + 1 + configuration->credit_delay;
 }
 
 /* What the last link takes, or a slower one before it less what the head loses in the last router and the

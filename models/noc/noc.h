@@ -281,6 +281,10 @@ void pim_noc_step(struct pim_noc *noc, uint64_t cycle);
 uint64_t pim_noc_zero_load_latency(const struct pim_noc_configuration *configuration, uint32_t source,
                                    uint32_t destination, uint64_t flits);
 
+/* Cycles from a flit's allocation of the switch to the use of the credit that it gives back, between routers
+ * (docs/models/noc.md, rule 10): a packet passes by no more flits in them than a buffer has. */
+uint64_t pim_noc_credit_loop(const struct pim_noc_configuration *configuration);
+
 /* The tail of a packet behind its head at the destination, in an empty network. */
 uint64_t pim_noc_tail_distance(const struct pim_noc_configuration *configuration, uint32_t hops,
                                uint64_t flits);

@@ -173,6 +173,11 @@ uint64_t pim_configuration_hash(const struct pim_configuration *configuration);
  * than the buffer. */
 void pim_key_describe(const struct pim_key *key, char *buffer, size_t size);
 
+/* The value of a key that has one, for messages: choices and texts in quotes, "[...]" for a list that is not
+ * empty. Cut when it is longer than the buffer. */
+void pim_configuration_show(const struct pim_configuration *configuration, const char *path, char *buffer,
+                            size_t size);
+
 /* Copies choice number `index` of a CHOICE; false when there are not so many. */
 bool pim_key_choice(const struct pim_key *key, unsigned index, char *buffer, size_t size);
 

@@ -5,6 +5,8 @@
  */
 #include "sim/configuration/internal.h"
 
+#include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -68,6 +70,37 @@ static void write_value(FILE *out, const struct pim_key *key, const struct pim_v
     case PIM_KEY_INTEGER_LIST:
         write_list(out, value);
         break;
+    }
+}
+
+void pim_configuration_show(const struct pim_configuration *configuration, const char *path, char *buffer,
+                            size_t size)
+{
+    const size_t i = pim_configuration_find(configuration->schema, path);
+    assert(i < configuration->schema->count && "not a key of this schema");
+    assert(configuration->values[i].origin != PIM_ORIGIN_NONE && "a required key without a value");
+    const struct pim_value *value = &configuration->values[i];
+    char choice[80] = "";
+    switch (configuration->schema->keys[i].type) {
+    case PIM_KEY_CHOICE:
+        (void)pim_key_choice(&configuration->schema->keys[i], value->as.choice, choice, sizeof choice);
+        (void)snprintf(buffer, size, "\"%s\"", choice);
+        return;
+    case PIM_KEY_BOOLEAN:
+        (void)snprintf(buffer, size, "%s", value->as.boolean ? "true" : "false");
+        return;
+    case PIM_KEY_INTEGER:
+        (void)snprintf(buffer, size, "%" PRId64, value->as.integer);
+        return;
+    case PIM_KEY_TEXT:
+        (void)snprintf(buffer, size, "\"%.60s\"", value->as.text);
+        return;
+    case PIM_KEY_INTEGER_LIST:
+        (void)snprintf(buffer, size, "%s", value->count > 0 ? "[...]" : "[]");
+        return;
+    case PIM_KEY_REAL:
+        (void)snprintf(buffer, size, "%.15g", value->as.real);
+        return;
     }
 }
 

@@ -146,30 +146,13 @@ static enum pim_status same_job(const struct pim_map_request *request, struct pi
     return refuse_job(was, is.network, is.mapping, is.macs, error);
 }
 
-/* A flit of F bits holds a link of n / d bits in a cycle for F d / n cycles; the narrower link counts. */
-static void take_narrower(const struct pim_noc_configuration *noc, struct pim_noc_bits bits,
-                          struct pim_machine_network *network)
+/* The narrower of two widths of links; of a link as wide as a flit the numerator is 0. */
+static struct pim_noc_bits narrower(struct pim_noc_bits one, struct pim_noc_bits other)
 {
-    const uint64_t cycles = (uint64_t)noc->flit_bits * bits.denominator, by = bits.numerator;
-    if (by == 0 || cycles <= by)
-        return;
-    if (network->flit_cycles_by == 0 ||
-        (double)cycles / (double)by > (double)network->flit_cycles / (double)network->flit_cycles_by) {
-        network->flit_cycles = cycles;
-        network->flit_cycles_by = by;
-    }
-}
-
-/* A buffer of flits passes in the time from a flit's allocation of the switch to the use of the credit that
- * it gives back (docs/models/noc.md, rule 10). */
-static void take_credits(const struct pim_noc_configuration *noc, struct pim_machine_network *network)
-{
-    const uint64_t loop = (uint64_t)noc->switch_allocation_delay + noc->switch_traversal_delay +
-                          2 * (uint64_t)noc->link_latency + 1 + noc->credit_delay;
-    if (loop <= noc->buffer_flits)
-        return;
-    network->worm_cycles = loop;
-    network->worm_flits = noc->buffer_flits;
+    if (one.numerator == 0 || other.numerator == 0)
+        return one.numerator == 0 ? other : one;
+    return (uint64_t)one.numerator * other.denominator < (uint64_t)other.numerator * one.denominator ? one
+                                                                                                     : other;
 }
 
 struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
@@ -177,9 +160,18 @@ struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
     const struct pim_zero_load *zero_load = &hardware->node.zero_load;
     struct pim_machine_network network = {.fixed = (int64_t)zero_load->fixed,
                                           .per_router = zero_load->per_router};
-    take_narrower(&hardware->noc, hardware->noc.link_bits, &network);
-    take_narrower(&hardware->noc, hardware->noc.terminal_bits, &network);
-    take_credits(&hardware->noc, &network);
+    const struct pim_noc_configuration *noc = &hardware->noc;
+    const struct pim_noc_bits link = narrower(noc->link_bits, noc->terminal_bits);
+    const uint64_t flit = (uint64_t)noc->flit_bits * link.denominator, loop = pim_noc_credit_loop(noc);
+    if (link.numerator != 0 &&
+        flit > link.numerator) { /* F bits over n / d bits in a cycle: F d / n cycles */
+        network.flit_cycles = flit;
+        network.flit_cycles_by = link.numerator;
+    }
+    if (loop > noc->buffer_flits) {
+        network.worm_cycles = loop;
+        network.worm_flits = noc->buffer_flits;
+    }
     return network;
 }
 

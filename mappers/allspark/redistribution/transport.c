@@ -242,8 +242,7 @@ void pim_transport_emit(struct pim_emitter *emitter, const struct pim_transport 
 
 uint64_t pim_transport_collect(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t count)
 {
-    return (count - 1) * pim_machine_passage(hardware->flit_cycles, hardware->flit_cycles_by,
-                                             bytes / hardware->flit_bytes + 1) +
+    return (count - 1) * pim_estimate_flits(hardware, bytes / hardware->flit_bytes + 1) +
            pim_estimate_ring(hardware, bytes, 2);
 }
 

@@ -41,16 +41,6 @@ static const struct {
     {"energy.devices", ENERGY, "\"currents\""},
 };
 
-/* The value that a key has, as `needed` writes it; static texts. */
-static const char *value_of(const struct pim_configuration *values, enum decider decider)
-{
-    static const char *const pages[] = {"\"open\"", "\"closed\"", "\"timeout\""}; /* as in the schema */
-    static const char *const models[] = {"\"none\"", "\"per_bit\"", "\"currents\""};
-    if (decider == REFRESH)
-        return pim_configuration_boolean(values, paths[decider]) ? "true" : "false";
-    return (decider == PAGE ? pages : models)[pim_configuration_choice(values, paths[decider])];
-}
-
 /* Rows and commands of the user's own may stand for distances by the name of any time. */
 static bool has_other_uses(const struct pim_configuration *values, const char *path)
 {
@@ -62,7 +52,9 @@ static bool has_other_uses(const struct pim_configuration *values, const char *p
 enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, struct pim_error *error)
 {
     for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
-        const char *decider = paths[idle[i].decider], *value = value_of(values, idle[i].decider);
+        const char *decider = paths[idle[i].decider];
+        char value[32]; /* "currents" in its quotes is the longest */
+        pim_configuration_show(values, decider, value, sizeof value);
         if (!strstr(idle[i].needed, value) && pim_configuration_in_spite(values, idle[i].path, decider) &&
             !has_other_uses(values, idle[i].path))
             return pim_configuration_fail(

@@ -211,40 +211,10 @@ static const struct pim_key *key_of(const struct pim_configuration *configuratio
 
 enum { VALUE = 64 };
 
-/* The value as a file has it. */
-static void value_of(const struct pim_configuration *configuration, const char *path, char text[VALUE])
-{
-    const struct pim_key *key = key_of(configuration, path);
-    const int64_t *items;
-    char choice[VALUE - 2] = "";
-    switch (key->type) {
-    case PIM_KEY_CHOICE:
-        (void)pim_key_choice(key, pim_configuration_choice(configuration, path), choice, sizeof choice);
-        (void)snprintf(text, VALUE, "\"%s\"", choice);
-        return;
-    case PIM_KEY_BOOLEAN:
-        (void)snprintf(text, VALUE, "%s", pim_configuration_boolean(configuration, path) ? "true" : "false");
-        return;
-    case PIM_KEY_INTEGER:
-        (void)snprintf(text, VALUE, "%lld", (long long)pim_configuration_integer(configuration, path));
-        return;
-    case PIM_KEY_TEXT:
-        (void)snprintf(text, VALUE, "\"%.60s\"", pim_configuration_text(configuration, path));
-        return;
-    case PIM_KEY_INTEGER_LIST:
-        (void)snprintf(text, VALUE, "%s",
-                       pim_configuration_list(configuration, path, &items) ? "[...]" : "[]");
-        return;
-    case PIM_KEY_REAL:
-        (void)snprintf(text, VALUE, "%.15g", pim_configuration_real(configuration, path));
-        return;
-    }
-}
-
 static bool meets(const struct pim_configuration *configuration, const char *path, const char *values)
 {
     char text[VALUE], bare[VALUE];
-    value_of(configuration, path, text);
+    pim_configuration_show(configuration, path, text, sizeof text);
     if (values[0] == '>')
         return strtoll(text, NULL, 10) > strtoll(values + 1, NULL, 10);
     if (values[0] == '*' || values[0] == '\0')
@@ -331,7 +301,7 @@ static void describe_keys(const struct pim_hardware_need *need, const struct pim
             (void)snprintf(part, sizeof part, "%s", key);
         else
             describe_values(key_of(configuration, key), need->values, part, sizeof part);
-        value_of(configuration, key, value);
+        pim_configuration_show(configuration, key, value, sizeof value);
         at += (size_t)snprintf(wanted + at, PIM_NEED_TEXT - at, "%s%s", at > 0 ? ", or " : "", part);
         end += (size_t)snprintf(here + end, PIM_NEED_TEXT - end, "%s%s",
                                 end > 0   ? " and "

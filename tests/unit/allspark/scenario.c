@@ -114,8 +114,8 @@ struct pim_estimate_hardware real_hardware(uint32_t width, uint32_t height)
                                           .refresh_cycles = 88,
                                           .refresh_interval = 1561,
                                           .flit_bytes = 8,
-                                          .hop_cycles = 3,
-                                          .fixed_cycles = 4,
+                                          .network.per_router = 3,
+                                          .network.fixed = 4,
                                           .window = 64,
                                           .packet_bytes = 64};
 }

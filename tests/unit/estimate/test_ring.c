@@ -104,12 +104,12 @@ static uint64_t walk_round(const struct pim_estimate_hardware *hardware, uint64_
  * neighbour, but once the way over the whole line. */
 static uint64_t walk_flight(const struct pim_estimate_hardware *hardware, unsigned nodes)
 {
-    uint64_t whole = (uint64_t)hardware->fixed_cycles, cycles = 0;
+    uint64_t whole = (uint64_t)hardware->network.fixed, cycles = 0;
     for (unsigned router = 0; router < nodes; router++)
-        whole += hardware->hop_cycles;
+        whole += hardware->network.per_router;
     cycles += whole;
     for (unsigned round = 1; round < nodes; round++)
-        cycles += round == 1 ? whole : (uint64_t)hardware->fixed_cycles + 2 * (uint64_t)hardware->hop_cycles;
+        cycles += round == 1 ? whole : (uint64_t)hardware->network.fixed + 2 * hardware->network.per_router;
     return cycles;
 }
 
@@ -254,11 +254,11 @@ START_TEST(links_and_hops_are_of_the_clock_of_the_network)
     struct machine machine;
     machine_read(&machine, "allspark-16x16", &clocks[_i], 1);
     const struct pim_estimate_hardware *hardware = &machine.estimate;
-    ck_assert_uint_gt(hardware->hop_cycles, 0);
+    ck_assert_uint_gt(hardware->network.per_router, 0);
     for (uint64_t n = 0; n <= 40; n++) {
         uint64_t hops = 0, flits = 0;
         for (uint64_t i = 0; i < n; i++)
-            hops += hardware->hop_cycles;
+            hops += hardware->network.per_router;
         for (uint64_t at = 0; at < n; at += hardware->flit_bytes)
             flits++;
         ck_assert_uint_eq(pim_estimate_network(hardware, n), to_logic(hardware, n, hardware->network_khz));
@@ -266,8 +266,8 @@ START_TEST(links_and_hops_are_of_the_clock_of_the_network)
         ck_assert_uint_eq(pim_estimate_link(hardware, n), to_logic(hardware, flits, hardware->network_khz));
         /* on a link on which a flit takes 2.5 cycles; its head takes three */
         struct pim_estimate_hardware narrow = *hardware;
-        narrow.flit_cycles = 5;
-        narrow.flit_cycles_by = 2;
+        narrow.network.flit_cycles = 5;
+        narrow.network.flit_cycles_by = 2;
         const uint64_t held = (5 * flits + 1) / 2;
         ck_assert_uint_eq(pim_estimate_link(&narrow, n), to_logic(hardware, held, hardware->network_khz));
         if (n > 0)
@@ -275,8 +275,8 @@ START_TEST(links_and_hops_are_of_the_clock_of_the_network)
                               to_logic(hardware, held - 3 + 1, hardware->network_khz));
         /* buffers of two flits whose credits are back after five cycles: others pass in between */
         struct pim_estimate_hardware shallow = *hardware;
-        shallow.worm_cycles = 5;
-        shallow.worm_flits = 2;
+        shallow.network.worm_cycles = 5;
+        shallow.network.worm_flits = 2;
         ck_assert_uint_eq(pim_estimate_link(&shallow, n), pim_estimate_link(hardware, n));
         ck_assert_uint_eq(pim_estimate_worm(&shallow, n), pim_estimate_link(&narrow, n));
         ck_assert_uint_eq(pim_estimate_worm(&narrow, n), pim_estimate_link(&narrow, n));

@@ -325,7 +325,7 @@ START_TEST(long_links)
     for (unsigned i = 0; i < SIZES; i++)
         values.size[i] = sizes[i].values[0];
     ck_assert(read_machine(&values, &machine));
-    ck_assert_int_lt(machine.fixed_cycles, 0);
+    ck_assert_int_lt(machine.network.fixed, 0);
     uint64_t ring = pim_estimate_ring(&machine, 1, 2);
     ck_assert_uint_gt(ring, 2 * 64);
     ck_assert_uint_lt(ring, 1000);

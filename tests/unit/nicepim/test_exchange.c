@@ -30,7 +30,7 @@ static struct pim_estimate_hardware hardware_of(int variant)
                                           .read_row_cycles = 5,
                                           .write_row_cycles = 7,
                                           .flit_bytes = 8,
-                                          .hop_cycles = variants[variant].hop,
+                                          .network.per_router = variants[variant].hop,
                                           .packet_bytes = 1024,
                                           .receive_packets = 1,
                                           .posted_receives = variants[variant].posted,
