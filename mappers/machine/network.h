@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 /* What the network says of itself: its zero-load latency in cycles of its clock is fixed + per_router *
-   routers + flits - 1, with one router at least; fixed is negative where a
-   long link makes the first router cheaper than the others. A flit holds the narrowest link of its way for flit_cycles /
-   flit_cycles_by cycles; flit_cycles_by 0: for one. Where buffers are shallow, a packet alone passes a link
-   by worm_flits in worm_cycles, and others in between; worm_flits 0: no less than a link does. */
+   routers + flits - 1, with one router at least; fixed is negative where a long link makes the first router
+   cheaper than the others. A flit holds the narrowest link of its way for flit_cycles / flit_cycles_by
+   cycles; flit_cycles_by 0: for one. Where buffers are shallow, a packet alone passes a link by worm_flits in
+   worm_cycles, and others in between; worm_flits 0: no less than a link does. */
 struct pim_machine_network {
     int64_t fixed;
     uint64_t per_router;

@@ -123,6 +123,39 @@ START_TEST(a_message_by_hand)
 }
 END_TEST
 
+/* Two flits pass in five cycles, eight in 20; the last comes 17 behind the first, which takes three. They hold
+ * eight cycles of a link, so that another sender's come in between; the same sender's come behind them. */
+START_TEST(shallow_buffers_hold_up_a_packet_by_hand)
+{
+    struct pim_estimate_hardware hardware = line_of(3);
+    const struct pim_transport_message alone = message(0, 1, 64),
+                                       from_one[] = {message(0, 2, 64), message(0, 2, 64)},
+                                       from_two[] = {message(0, 2, 64), message(1, 2, 64)};
+    uint64_t start[3] = {0}, deep[3], end[3];
+    hardware.network.worm_cycles = 5;
+    hardware.network.worm_flits = 2;
+    ck_assert(pim_transport_time_messages(&hardware, &alone, 1, start, end));
+    ck_assert_uint_eq(end[1], 12 + 22 + 10 + 7 + 5 + (20 - 3 + 1) + 30 + 10);
+    ck_assert(pim_transport_time_messages(&hardware, from_two, 2, start, end));
+    const uint64_t between = end[2];
+    ck_assert(pim_transport_time_messages(&hardware, from_one, 2, start, end));
+    hardware.network.worm_flits = 0;
+    ck_assert(pim_transport_time_messages(&hardware, from_one, 2, start, deep));
+    ck_assert_uint_gt(end[2], between);
+    ck_assert_uint_gt(end[2], deep[2]);
+}
+END_TEST
+
+/* Who collects gets one piece after another by its own link, in the logic's cycles. */
+START_TEST(pieces_are_collected_by_the_clock_of_the_network)
+{
+    struct pim_estimate_hardware hardware = line_of(2);
+    hardware.network_khz = 250;
+    const uint64_t one = pim_transport_collect(&hardware, 64, 1);
+    ck_assert_uint_eq(pim_transport_collect(&hardware, 64, 4) - one, 3 * 4 * (64 / 8 + 1));
+}
+END_TEST
+
 /* With one receive open the second message is announced when the first is written, and a sender whose first
    receiver is late does not begin with its second. */
 START_TEST(receives_and_sends_in_order)
@@ -265,6 +298,8 @@ Suite *exchange_suite(void)
     tcase_add_loop_test(tests, shifted_windows_are_a_permutation, 0, 6);
     tcase_add_loop_test(tests, windows_and_the_map, 0, 4);
     tcase_add_test(tests, a_message_by_hand);
+    tcase_add_test(tests, shallow_buffers_hold_up_a_packet_by_hand);
+    tcase_add_test(tests, pieces_are_collected_by_the_clock_of_the_network);
     tcase_add_test(tests, receives_and_sends_in_order);
     tcase_add_test(tests, windows_of_units_hold_messages_back);
     tcase_add_test(tests, units_come_to_an_exchange_at_times_of_their_own);
