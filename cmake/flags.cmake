@@ -28,6 +28,7 @@ if(PIMSIM_FUZZ)
   # Edges are counted. Calls at each comparison, which lead a long search to magic words, cost the tests of the same
   # build half of their time again.
   target_compile_options(pimsim_flags INTERFACE -fsanitize=fuzzer-no-link
+    -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/cmake/uncounted.txt
     $<$<NOT:$<BOOL:${PIMSIM_FUZZ_COMPARISONS}>>:-fno-sanitize-coverage=trace-cmp>)
 endif()
 if(PIMSIM_DEEP_CHECKS)
