@@ -199,13 +199,23 @@ uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint6
     return cost.cycles;
 }
 
-/* Rows that so many bytes lie in, wherever they begin; a turn at the port ends at the end of a row, too. */
-static uint64_t rows_of(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool by_turns)
+/* Rows that so many bytes lie in, wherever they begin. */
+static uint64_t rows_of(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
-    bool shorter = by_turns && hardware->turn_bytes > 0 && hardware->turn_bytes < hardware->row_bytes;
-    uint64_t rows = pim_divide_up(bytes, shorter ? hardware->turn_bytes : hardware->row_bytes) + 1,
-             columns = pim_divide_up(bytes, hardware->port_bytes);
-    return rows < columns ? rows : columns;
+    return pim_smaller(pim_divide_up(bytes, hardware->row_bytes) + 1,
+                       pim_divide_up(bytes, hardware->port_bytes));
+}
+
+/* Rows that the packets of a message open while the other side has its turns: one at each turn, and one
+ * behind each end of a row. */
+static uint64_t rows_by_turns(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t columns)
+{
+    const uint64_t packet = hardware->packet_bytes, turn = hardware->turn_bytes;
+    const bool shorter = turn > 0 && turn < hardware->row_bytes;
+    const uint64_t turns =
+        shorter ? bytes / packet * pim_divide_up(packet, turn) + pim_divide_up(bytes % packet, turn)
+                : pim_divide_up(bytes, packet);
+    return pim_smaller(turns + pim_divide_up(bytes, hardware->row_bytes), columns);
 }
 
 static struct row_changes any_rows(uint64_t rows)
@@ -223,11 +233,10 @@ static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64
     uint64_t packet = hardware->packet_bytes, packets = pim_divide_up(bytes, packet);
     uint64_t columns = bytes / packet * pim_divide_up(packet, hardware->port_bytes) +
                        pim_divide_up(bytes % packet, hardware->port_bytes);
-    uint64_t rows = bytes / packet * rows_of(hardware, packet, true) +
-                    (bytes % packet ? rows_of(hardware, bytes % packet, true) : 0);
+    const uint64_t rows = rows_by_turns(hardware, bytes, columns);
     if (!reads)
         return with_refresh(hardware,
-                            row_cycles(hardware, columns, any_rows(rows_of(hardware, bytes, false)), true));
+                            row_cycles(hardware, columns, any_rows(rows_of(hardware, bytes)), true));
     /* The port turns twice for each packet; an access that opens a row turns it meanwhile. */
     uint64_t turns = rows < columns ? columns - rows : 0;
     if (turns > packets)
@@ -285,7 +294,7 @@ static struct row_changes crossing(const struct pim_estimate_hardware *hardware,
     if (bytes <= (hardware->interleaved - (hardware->interleaved > 0)) * hardware->row_bytes)
         return write ? (struct row_changes){.other = bytes / hardware->row_bytes, .same = 1}
                      : (struct row_changes){0};
-    return any_rows(rows_of(hardware, bytes, false));
+    return any_rows(rows_of(hardware, bytes));
 }
 
 /*

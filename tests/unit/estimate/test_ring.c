@@ -23,12 +23,18 @@ static uint64_t walk_columns(const struct pim_estimate_hardware *hardware, uint6
     return columns;
 }
 
-/* Rows of the same bytes, the one that begins in the middle of a row included; no more than columns. */
-static uint64_t walk_rows(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t run)
+static uint64_t walk_pieces(uint64_t bytes, uint64_t piece)
 {
-    uint64_t rows = 1, columns = walk_columns(hardware, bytes);
-    for (uint64_t at = 0; at < bytes; at += run)
-        rows++;
+    uint64_t pieces = 0;
+    for (uint64_t at = 0; at < bytes; at += piece)
+        pieces++;
+    return pieces;
+}
+
+/* Rows of the same bytes, the one that begins in the middle of a row included; no more than columns. */
+static uint64_t walk_rows(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    uint64_t rows = 1 + walk_pieces(bytes, hardware->row_bytes), columns = walk_columns(hardware, bytes);
     return rows < columns ? rows : columns;
 }
 
@@ -42,7 +48,7 @@ static uint64_t walk_piece(const struct pim_estimate_hardware *hardware, uint64_
                            bool write)
 {
     uint64_t opening = write ? hardware->write_row_cycles : hardware->read_row_cycles;
-    uint64_t rows = walk_rows(hardware, bytes, hardware->row_bytes) * opening;
+    uint64_t rows = walk_rows(hardware, bytes) * opening;
     if (among < hardware->row_bytes) /* so often it lies within one row */
         rows = scaled(rows, among, hardware->row_bytes);
     return walk_columns(hardware, bytes) * hardware->column_cycles + rows;
@@ -84,9 +90,11 @@ static uint64_t walk_round(const struct pim_estimate_hardware *hardware, uint64_
     for (uint64_t left = bytes; left > 0; left -= last) {
         last = left < hardware->packet_bytes ? left : hardware->packet_bytes;
         first = packets++ == 0 ? last : first;
-        rows += walk_rows(hardware, last, run);
+        rows += run < hardware->row_bytes ? walk_pieces(last, run) : 1;
         columns += walk_columns(hardware, last);
     }
+    rows += walk_pieces(bytes, hardware->row_bytes); /* each end of a row, which some packet reaches over */
+    rows = rows < columns ? rows : columns;
     port = 2 * columns * hardware->column_cycles +
            rows * (hardware->read_row_cycles + (uint64_t)hardware->write_row_cycles) +
            (columns - rows < packets ? columns - rows : packets) * hardware->turn_cycles;
@@ -128,6 +136,8 @@ static const char *const variants[][3] = {
     {"dram.banks=8", "noc.flit_bits=32", "dram.arbitration_bytes=1024"},
     {"dram.banks=1", "noc.flit_bits=64", "dram.arbitration_bytes=256"},
     {"dram.banks=2", "clock.network_khz=250000", "dram.refresh=false"},
+    {"dram.banks=1", "noc.flit_bits=64", "network_interface.packet_bytes=64"},
+    {"dram.banks=2", "network_interface.packet_bytes=100", "dram.arbitration_bytes=48"},
 };
 
 START_TEST(rings_take_what_their_packets_take)
