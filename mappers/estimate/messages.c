@@ -20,6 +20,7 @@ struct event {
 struct packet {
     uint32_t transfer, bytes;
     uint64_t offset; /* in the message */
+    uint32_t moved;  /* through the memory port of the unit that it is in */
     uint32_t at;     /* unit whose router it is in */
     uint32_t next;   /* in the queue of writes */
     uint32_t links;  /* that the head has passed since it was injected */
@@ -34,6 +35,7 @@ struct unit {
     uint32_t open, packets;    /* receives that are announced; packets between memory and network */
     uint32_t to_read;          /* packet that waits for the port */
     uint32_t to_write, newest; /* queue of packets that wait for it */
+    uint32_t moved;            /* packet that it moved last */
     bool begun;
     bool busy, wrote; /* the port; what it did last */
     uint64_t link_free[LINKS];
@@ -108,24 +110,36 @@ static struct event take_event(struct timing *timing)
 
 /* --- the memory port --- */
 
-/* With the rows that are open on the unit; or as far as nothing is known of them, each packet opens its own.
- */
-static void access_memory(const struct timing *timing, uint32_t unit, uint32_t index, bool write,
+/* So many bytes of a packet: with the rows that are open on the unit; or as far as nothing is known of them,
+ * a packet opens its own, and anew when another came in between. */
+static void access_memory(const struct timing *timing, uint32_t index, uint32_t place, uint32_t bytes,
                           uint64_t *free, uint64_t *done)
 {
-    const struct packet *packet = &timing->packet[index];
+    const struct packet *packet = &timing->packet[place];
+    const struct unit *unit = &timing->unit[index];
     const struct pim_estimate_message *message = &timing->transfer[packet->transfer];
+    const struct pim_estimate_hardware *hardware = timing->hardware;
     if (timing->pace) {
-        pim_pace_access(timing->pace[unit], timing->now,
-                        (write ? message->target : message->source) + packet->offset, packet->bytes, write,
-                        free, done);
+        pim_pace_access(timing->pace[index], timing->now,
+                        (unit->wrote ? message->target : message->source) + packet->offset + packet->moved,
+                        bytes, unit->wrote, free, done);
         return;
     }
-    *free = timing->now + pim_estimate_stream(timing->hardware, packet->bytes, write);
-    *done = *free + pim_estimate_latency(timing->hardware);
+    *free = timing->now + (unit->moved != place || packet->moved % hardware->row_bytes == 0
+                               ? pim_estimate_stream(hardware, bytes, unit->wrote)
+                               : pim_estimate_columns(hardware, pim_divide_up(bytes, hardware->port_bytes), 0,
+                                                      unit->wrote));
+    *done = *free + pim_estimate_latency(hardware);
 }
 
-/* The port takes reads and writes by turns, a packet at a time. */
+/* What is left of a packet, or a turn: only one that is shorter than a row opens rows again. */
+static uint32_t at_once(const struct timing *timing, const struct packet *packet)
+{
+    const uint64_t left = packet->bytes - packet->moved, turn = timing->hardware->turn_bytes;
+    return (uint32_t)(turn > 0 && turn < timing->hardware->row_bytes ? pim_smaller(turn, left) : left);
+}
+
+/* The port takes reads and writes by turns. */
 static void use_port(struct timing *timing, uint32_t index)
 {
     struct unit *unit = &timing->unit[index];
@@ -133,16 +147,23 @@ static void use_port(struct timing *timing, uint32_t index)
     if (unit->busy || (!reads && !writes))
         return;
     unit->wrote = writes && !(reads && unit->wrote);
-    uint32_t packet = unit->wrote ? unit->to_write : unit->to_read;
+    const uint32_t place = unit->wrote ? unit->to_write : unit->to_read;
+    struct packet *packet = &timing->packet[place];
+    const uint32_t bytes = at_once(timing, packet);
     uint64_t free, done;
-    access_memory(timing, index, packet, unit->wrote, &free, &done);
+    access_memory(timing, index, place, bytes, &free, &done);
+    unit->busy = true;
+    unit->moved = place;
+    add_event(timing, free, PORT_FREE, index);
+    packet->moved += bytes;
+    if (packet->moved < packet->bytes)
+        return;
+    packet->moved = 0;
     if (unit->wrote)
-        unit->to_write = timing->packet[packet].next;
+        unit->to_write = packet->next;
     else
         unit->to_read = NONE;
-    unit->busy = true;
-    add_event(timing, free, PORT_FREE, index);
-    add_event(timing, done, unit->wrote ? WRITTEN : READ, packet);
+    add_event(timing, done, unit->wrote ? WRITTEN : READ, place);
 }
 
 /* --- the network interface --- */
@@ -380,7 +401,7 @@ static bool prepare(struct timing *timing, uint32_t count)
         struct unit *unit = &timing->unit[u];
         place += unit->last;
         unit->last = unit->send = unit->receive = unit->oldest = place - unit->last;
-        unit->to_read = unit->to_write = unit->newest = NONE;
+        unit->to_read = unit->to_write = unit->newest = unit->moved = NONE;
     }
     uint32_t packet = 0;
     for (uint32_t i = 0; i < count; i++) {

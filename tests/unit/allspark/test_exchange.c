@@ -123,6 +123,26 @@ START_TEST(a_message_by_hand)
 }
 END_TEST
 
+/* Unit 1 reads from cycle 63 on, and writes what has come in 64: one after the other, or a column of 16 bytes at
+   a time, each in a row that it opens anew: 19 cycles for a read, 27 for a write. */
+START_TEST(turns_shorter_than_a_row_by_hand)
+{
+    struct pim_estimate_hardware hardware = line_of(3);
+    const struct pim_transport_message both[] = {message(0, 1, 64), message(1, 2, 64)};
+    const uint64_t start[3] = {0, 0, 51};
+    uint64_t end[3];
+    ck_assert(pim_transport_time_messages(&hardware, both, 2, start, end));
+    ck_assert_uint_eq(end[1], 63 + 22 + 30 + 10);
+    ck_assert_uint_eq(end[2], 63 + 22 + 10 + 7 + 5 + 8 + 30 + 10);
+    hardware.turn_bytes = 16;
+    ck_assert(pim_transport_time_messages(&hardware, both, 2, start, end));
+    ck_assert_uint_eq(end[1], 63 + 4 * (19 + 27) + 10);
+    ck_assert_uint_eq(end[2], 63 + 3 * (19 + 27) + 19 + 10 + 7 + 5 + 8 + 30 + 10);
+    ck_assert(pim_transport_time_messages(&hardware, both, 1, start, end)); /* alone: a row for all turns */
+    ck_assert_uint_eq(end[1], 12 + 22 + 10 + 7 + 5 + 8 + 30 + 10);
+}
+END_TEST
+
 /* Two flits pass in five cycles, eight in 20; the last comes 17 behind the first, which takes three. A link
    is kept for eight cycles: another sender's come in between; the same sender's come behind them. */
 START_TEST(shallow_buffers_hold_up_a_packet_by_hand)
@@ -297,6 +317,7 @@ Suite *exchange_suite(void)
     tcase_add_loop_test(tests, shifted_windows_are_a_permutation, 0, 6);
     tcase_add_loop_test(tests, windows_and_the_map, 0, 4);
     tcase_add_test(tests, a_message_by_hand);
+    tcase_add_test(tests, turns_shorter_than_a_row_by_hand);
     tcase_add_test(tests, shallow_buffers_hold_up_a_packet_by_hand);
     tcase_add_test(tests, pieces_are_collected_by_the_clock_of_the_network);
     tcase_add_test(tests, receives_and_sends_in_order);
