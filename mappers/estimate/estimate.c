@@ -191,12 +191,10 @@ uint64_t pim_estimate_pace(const struct pim_estimate_hardware *hardware, uint64_
 
 uint64_t pim_estimate_matrix(const struct pim_estimate_hardware *hardware, uint64_t m, uint64_t n, uint64_t k)
 {
-    uint64_t folds = pim_divide_up(k, hardware->pe_rows) * pim_divide_up(n, hardware->pe_columns);
-    if (!hardware->systolic)
-        return pim_estimate_pace(hardware, m * folds) + hardware->pe_depth;
-    struct pim_pe_cost cost;
-    pim_pe_matrix(&hardware->pe, (uint32_t)m, (uint32_t)n, (uint32_t)k, 8, 8, true, &cost);
-    return cost.cycles;
+    if (hardware->systolic || hardware->weights_wait)
+        return pim_pe_matrix_cycles(&hardware->pe, (uint32_t)m, (uint32_t)n, (uint32_t)k, 8, 8);
+    const uint64_t folds = pim_divide_up(k, hardware->pe_rows) * pim_divide_up(n, hardware->pe_columns);
+    return pim_estimate_pace(hardware, m * folds) + hardware->pe_depth;
 }
 
 /* Rows that so many bytes lie in, wherever they begin. */

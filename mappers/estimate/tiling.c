@@ -98,6 +98,37 @@ static uint64_t round_trips(const struct product *product, const struct pim_matr
     return ceil_divide(tiles, 2) * trip + (tiles % 2 == 0 ? load : 0);
 }
 
+/* Blocks of one size that an extent is cut into. */
+struct cut {
+    uint64_t blocks, size;
+};
+
+/* The whole ones, and the rest. */
+static void cut(uint64_t extent, uint64_t tile, struct cut cuts[2])
+{
+    cuts[0] = (struct cut){extent / tile, tile};
+    cuts[1] = (struct cut){extent % tile != 0, extent % tile};
+}
+
+/* Tile by tile, each as long as the array takes for it: where the weights of a fold wait, it matters how many
+ * vectors come behind them. */
+static uint64_t tile_cycles(const struct product *product, const struct pim_tiling *tiling)
+{
+    const struct pim_matrix_shape *shape = product->shape;
+    struct cut m[2], n[2], k[2];
+    uint64_t cycles = 0;
+    cut(shape->m, tiling->m, m);
+    cut(shape->n, tiling->right, n);
+    cut(product->span, tiling->k, k);
+    for (unsigned i = 0; i < 8; i++) {
+        const struct cut a = m[i & 1], b = n[i >> 1 & 1], c = k[i >> 2];
+        const uint64_t tiles = a.blocks * b.blocks * c.blocks;
+        if (tiles > 0)
+            cycles += tiles * pim_estimate_matrix(product->hardware, a.size, b.size, c.size);
+    }
+    return ceil_divide(shape->k, product->span) * cycles;
+}
+
 static void evaluate(const struct product *product, const struct pim_tiling *tiling,
                      struct pim_matrix_estimate *estimate)
 {
@@ -115,6 +146,8 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     uint64_t compute = pim_estimate_pace(hardware, work) + tiles * hardware->pe_depth;
     if (hardware->systolic)
         compute = tiles * pim_estimate_matrix(hardware, tiling->m, tiling->right, tiling->k);
+    else if (hardware->weights_wait)
+        compute = tile_cycles(product, tiling);
     /* Whole operands in average tiles: m / row_blocks and so on are exact in the sums. */
     uint64_t input_tiles = row_blocks * k_blocks * (tiling->resident ? 1 : right_blocks);
     uint64_t tile_m = ceil_divide(m, row_blocks), tile_n = ceil_divide(n, column_blocks),

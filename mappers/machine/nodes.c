@@ -12,10 +12,11 @@ static void take_pe(const struct pim_pe_configuration *pe, struct pim_estimate_h
 {
     /* How the buffer ports slow a full fold down follows from the array's own closed form. */
     enum { ROWS = 1024 };
-    struct pim_pe_cost fold;
-    pim_pe_matrix(pe, ROWS, pe->columns, pe->rows, 8, 8, true, &fold);
+    const uint64_t one = pim_pe_matrix_cycles(pe, 1, pe->columns, pe->rows, 8, 8) - pe->pipeline_depth,
+                   many = pim_pe_matrix_cycles(pe, ROWS, pe->columns, pe->rows, 8, 8) - pe->pipeline_depth;
     nodes->systolic = pe->dataflow != PIM_PE_VECTOR_MAC;
-    nodes->pe_pace_cycles = nodes->systolic ? 0 : (uint32_t)(fold.cycles - pe->pipeline_depth);
+    nodes->weights_wait = !nodes->systolic && many != ROWS * one;
+    nodes->pe_pace_cycles = nodes->systolic ? 0 : (uint32_t)many;
     nodes->pe_pace_rows = nodes->systolic ? 0 : ROWS;
     nodes->pe_rows = pe->rows;
     nodes->pe_columns = pe->columns;

@@ -17,6 +17,7 @@ struct pim_estimate_hardware {
     uint32_t width, height; /* nodes */
     uint64_t logic_khz, network_khz, memory_khz;
     bool systolic;                /* else vector-MAC */
+    bool weights_wait;            /* vector-MAC: weights of a fold can take longer than its vectors */
     uint32_t pe_rows, pe_columns; /* vector-MAC: input and output channels worked in a cycle */
     uint32_t pe_pace_cycles,
         pe_pace_rows;  /* buffer ports: cycles for so many rows of a fold; 0, 0: no limit */

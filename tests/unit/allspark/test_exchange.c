@@ -123,7 +123,7 @@ START_TEST(a_message_by_hand)
 }
 END_TEST
 
-/* Unit 1 reads from cycle 63 on, and writes what has come in 64: one after the other, or a column of 16 bytes at
+/* Unit 1 reads from cycle 63 on, and writes what has come in 64: one after the other, or 16 bytes at
    a time, each in a row that it opens anew: 19 cycles for a read, 27 for a write. */
 START_TEST(turns_shorter_than_a_row_by_hand)
 {

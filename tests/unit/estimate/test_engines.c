@@ -34,6 +34,28 @@ START_TEST(products_take_the_cycles_of_the_array)
 }
 END_TEST
 
+/* Weights that take longer than the few vectors behind them, or are not loaded meanwhile: exactly, too. */
+START_TEST(weights_hold_up_short_folds)
+{
+    static const char *const slow[] = {"pe.weight_port_bytes=8", "pe.double_buffered=false",
+                                       "pe.weight_load=\"kernel_per_cycle\""};
+    struct pim_random random;
+    pim_random_initialize(&random, seed + (uint64_t)_i);
+    for (size_t which = 0; which < sizeof slow / sizeof *slow; which++) {
+        struct machine machine;
+        machine_read(&machine, machine_presets[_i], &slow[which], 1);
+        ck_assert(machine.estimate.weights_wait);
+        for (int i = 0; i < PRODUCTS; i++) {
+            uint32_t m = (uint32_t)pim_random_between(&random, 1, 20),
+                     n = (uint32_t)pim_random_between(&random, 1, 200),
+                     k = (uint32_t)pim_random_between(&random, 1, 200);
+            ck_assert_uint_eq(pim_estimate_matrix(&machine.estimate, m, n, k),
+                              pim_pe_matrix_cycles(&machine.hardware.node.pe, m, n, k, 8, 8));
+        }
+    }
+}
+END_TEST
+
 /* With the ports of the preset, or ports so narrow that they set the pace: full folds within a percent. */
 START_TEST(ports_set_the_pace)
 {
@@ -82,6 +104,7 @@ Suite *estimate_engines_suite(void)
     TCase *cases = tcase_create("engines");
     printf("estimate engines: seed 0x%" PRIx64 "\n", seed);
     tcase_add_loop_test(cases, products_take_the_cycles_of_the_array, 0, MACHINE_PRESETS);
+    tcase_add_loop_test(cases, weights_hold_up_short_folds, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, ports_set_the_pace, 0, MACHINE_PRESETS);
     tcase_add_loop_test(cases, vectors_take_the_cycles_of_the_unit, 0, MACHINE_PRESETS);
     suite_add_tcase(suite, cases);

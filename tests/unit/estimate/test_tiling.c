@@ -126,11 +126,11 @@ END_TEST
 START_TEST(tiles_fit_and_cost_what_a_walk_over_them_costs)
 {
     const char *const small[] = {"buffers.input_bytes=2048", "buffers.weight_bytes=1024",
-                                 "buffers.output_bytes=4096"};
+                                 "buffers.output_bytes=4096", "pe.weight_port_bytes=4"};
     struct machine machine;
     struct pim_random random;
     pim_random_initialize(&random, seed + (uint64_t)_i);
-    machine_read(&machine, "allspark-16x16", small, 3);
+    machine_read(&machine, "allspark-16x16", small, _i % 2 ? 4 : 3); /* weights that wait, too */
     int found = 0;
     for (int i = 0; i < SHAPES; i++) {
         struct pim_matrix_shape shape = random_shape(&random);
