@@ -22,6 +22,7 @@ struct pim_pace {
     uint64_t logic, memory; /* ticks of a cycle */
     uint64_t offset;        /* memory cycles of the bank at the beginning */
     uint64_t matrix_free, vector_free, port_free, barrier, last;
+    uint64_t started;       /* last of those before, where they start in order */
     uint64_t count, window; /* instructions so far; of the window */
     struct step *steps;     /* instruction i at i % window */
     /* Space of each buffer, with what instructions before `seen` have given back. */
@@ -68,7 +69,8 @@ void pim_pace_begin(struct pim_pace *pace, uint64_t cycle)
     const uint64_t asked =
         cycle / pace->memory * pace->logic + pim_divide_up(cycle % pace->memory * pace->logic, pace->memory);
     pace->offset = pim_larger(asked, pace->offset + pim_divide_up(pace->last, pace->memory));
-    pace->matrix_free = pace->vector_free = pace->port_free = pace->barrier = pace->last = pace->count = 0;
+    pace->matrix_free = pace->vector_free = pace->port_free = pace->barrier = pace->last = pace->count =
+        pace->started = 0;
     const uint64_t space[PIM_BUFFERS] = {[PIM_BUFFER_INPUT] = hardware->input_bytes,
                                          [PIM_BUFFER_WEIGHT] = hardware->weight_bytes,
                                          [PIM_BUFFER_OUTPUT] = hardware->output_bytes};
@@ -130,16 +132,26 @@ static uint64_t wait_for_space(struct pim_pace *pace, const struct pim_instructi
     return start;
 }
 
+/* When its engine is free and the buffer has space for it; in order, not before those before it. */
+static uint64_t begin(struct pim_pace *pace, const struct pim_instruction *instruction, uint64_t start,
+                      uint64_t engine_free)
+{
+    start = wait_for_space(pace, instruction, pim_larger(start, engine_free));
+    if (pace->hardware->in_order)
+        start = pace->started = pim_larger(start, pace->started);
+    return start;
+}
+
 static uint64_t work(uint64_t *free_at, uint64_t start, uint64_t cycles, uint64_t period)
 {
-    *free_at = edge(pim_larger(start, *free_at), period) + cycles * period;
+    *free_at = edge(start, period) + cycles * period;
     return *free_at;
 }
 
 static uint64_t matrix(struct pim_pace *pace, const struct pim_instruction *instruction, uint64_t start)
 {
     const struct pim_operands_matrix *o = &instruction->u.matrix;
-    return work(&pace->matrix_free, wait_for_space(pace, instruction, pim_larger(start, pace->matrix_free)),
+    return work(&pace->matrix_free, begin(pace, instruction, start, pace->matrix_free),
                 pim_pe_matrix_cycles(&pace->hardware->pe, o->m, o->n, o->k, o->input_bits, o->weight_bits),
                 pace->logic);
 }
@@ -149,7 +161,8 @@ static uint64_t vector(struct pim_pace *pace, const struct pim_instruction *inst
     struct pim_acu_cost cost;
     pim_acu_vector(&pace->hardware->acu, instruction->detail, instruction->u.vector.rows,
                    instruction->u.vector.elements, &cost);
-    return work(&pace->vector_free, start, cost.cycles, pace->logic);
+    return work(&pace->vector_free, begin(pace, instruction, start, pace->vector_free), cost.cycles,
+                pace->logic);
 }
 
 /* False: it is empty, or longer than the memory. */
@@ -174,7 +187,7 @@ static uint64_t memory(struct pim_pace *pace, const struct pim_instruction *inst
                               .stride = instruction->u.memory.stride,
                               .count = instruction->u.memory.count,
                               .write = instruction->opcode == PIM_OP_STORE};
-    start = edge(wait_for_space(pace, instruction, pim_larger(start, pace->port_free)), pace->memory);
+    start = edge(begin(pace, instruction, start, pace->port_free), pace->memory);
     /* A plan that does not fit into the memory is timed before it is refused: somewhere inside is good. */
     if (!put_inside(&burst, pace->rules.capacity_bytes))
         return start;

@@ -12,6 +12,7 @@
  * width, and a second pass takes whole rows from memory through the output buffer to the ACU and back.
  */
 #include "mappers/estimate/estimate.h"
+#include "sim/integer.h"
 
 #include <assert.h>
 
@@ -129,6 +130,21 @@ static uint64_t tile_cycles(const struct product *product, const struct pim_tili
     return ceil_divide(shape->k, product->span) * cycles;
 }
 
+/*
+ * Where instructions start in order: of an output tile, the loads of a part wait until the array works on the
+ * part before, and those of the first part until it is done with the tile before, whose store goes under the
+ * last part. Other arguments as above.
+ */
+static uint64_t in_order(const struct product *product, const struct pim_matrix_estimate *all, uint64_t tiles,
+                         uint64_t parts, uint64_t turns, uint64_t store)
+{
+    const uint64_t load = above((all->memory - turns) / tiles, store) / parts +
+                          pim_estimate_latency(product->hardware),
+                   compute = all->compute / tiles / parts;
+    const uint64_t tile = load + (parts - 1) * pim_larger(load, compute) + pim_larger(compute, store);
+    return tiles * pim_larger(tile, all->vector / tiles);
+}
+
 static void evaluate(const struct product *product, const struct pim_tiling *tiling,
                      struct pim_matrix_estimate *estimate)
 {
@@ -183,10 +199,13 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     if (rest > middle)
         middle = rest;
     estimate->total = 2 * pim_estimate_latency(hardware) + first + middle + last_vector + last_store;
-    uint64_t trips = round_trips(product, estimate, count * outputs, k_blocks * right_blocks / column_blocks,
-                                 count * turns, last_store);
-    if (trips > estimate->total)
-        estimate->total = trips;
+    const uint64_t parts = k_blocks * right_blocks / column_blocks;
+    estimate->total = pim_larger(
+        estimate->total, round_trips(product, estimate, count * outputs, parts, count * turns, last_store));
+    if (hardware->in_order)
+        estimate->total = pim_larger(
+            estimate->total, in_order(product, estimate, count * outputs, parts, count * turns, last_store) +
+                                 last_vector + last_store + pim_estimate_latency(hardware));
 }
 
 /*

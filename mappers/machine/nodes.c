@@ -85,6 +85,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
         .network_khz = (uint64_t)pim_configuration_integer(configuration, "clock.network_khz"),
         .memory_khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz"),
         .window = pim_configuration_count(configuration, "unit.window"),
+        .in_order = pim_configuration_choice(configuration, "unit.issue") == 0,
         .turn_bytes = sizes.turn_bytes,
         .input_bytes = pim_configuration_count(configuration, "buffers.input_bytes"),
         .weight_bytes = pim_configuration_count(configuration, "buffers.weight_bytes"),

@@ -41,6 +41,7 @@ struct pim_estimate_hardware {
     uint32_t flit_bytes;
     struct pim_machine_network network; /* in its cycles */
     uint32_t window;                    /* instructions of a unit in flight, at most */
+    bool in_order;                      /* none starts before those before it */
     uint32_t packet_bytes, send_packets, receive_packets, posted_receives;
     bool cut_through;      /* what came in is passed on from the network interface, not from the bank */
     uint32_t buffer_flits; /* of a virtual channel of a router */

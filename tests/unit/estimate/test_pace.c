@@ -25,6 +25,8 @@ static const struct setting {
     {"nicepim-16x16",
      {"array.width=1", "array.height=1", "buffers.input_bytes=4096", "dram.page=\"closed\""}},
     {"allspark-16x16", {"array.width=1", "array.height=1", "clock.logic_khz=700000", "dram.trefi_ns=500"}},
+    {"nicepim-4x8", {"array.width=1", "array.height=1", "unit.issue=\"in_order\""}},
+    {"allspark-16x16", {"array.width=1", "array.height=1", "unit.issue=\"in_order\"", "unit.window=4"}},
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 

@@ -5,6 +5,7 @@
 #include "tests/unit/estimate/machine.h"
 #include "tests/unit/estimate/suites.h"
 
+#include "mappers/estimate/pace.h"
 #include "sim/random.h"
 
 #include <inttypes.h>
@@ -283,11 +284,116 @@ START_TEST(depthwise_tiles_fit_and_cost_what_a_walk_over_them_costs)
 }
 END_TEST
 
+/* A program of one node, timed instruction by instruction. */
+struct walk {
+    struct pim_pace *pace;
+    uint64_t count, address;
+};
+
+static uint64_t walk_put(struct walk *walk, struct pim_instruction instruction, uint64_t after,
+                         uint64_t after2)
+{
+    const uint64_t wait[] = {after, after2};
+    for (size_t i = 0; i < 2; i++)
+        instruction.dependency[i] = (uint16_t)(wait[i] == UINT64_MAX ? 0 : walk->count - wait[i]);
+    pim_pace_put(walk->pace, &instruction);
+    return walk->count++;
+}
+
+static uint64_t walk_memory(struct walk *walk, uint8_t opcode, uint8_t buffer, uint64_t bytes, uint64_t after)
+{
+    struct pim_instruction instruction = {.opcode = opcode, .detail = buffer};
+    instruction.u.memory.address = walk->address;
+    instruction.u.memory.bytes = (uint32_t)bytes;
+    instruction.u.memory.count = 1;
+    walk->address += bytes;
+    return walk_put(walk, instruction, after, UINT64_MAX);
+}
+
+/* One output tile: its parts, then the store of the tile before (`stored` bytes, behind `*worked`), then its
+ * own way through the ACU. */
+static void walk_tile(struct walk *walk, const struct pim_tiling *tiling, uint32_t m, uint32_t n,
+                      uint32_t depth, bool loads_input, uint64_t stored, uint64_t *worked)
+{
+    uint64_t product = UINT64_MAX;
+    for (uint32_t k = 0; k < depth; k += tiling->k) {
+        const uint32_t part = (uint32_t)smaller(tiling->k, depth - k);
+        const uint64_t input =
+            loads_input ? walk_memory(walk, PIM_OP_LOAD, PIM_BUFFER_INPUT, (uint64_t)m * part, UINT64_MAX)
+                        : UINT64_MAX;
+        const uint64_t weight =
+            walk_memory(walk, PIM_OP_LOAD, PIM_BUFFER_WEIGHT, (uint64_t)part * n, UINT64_MAX);
+        struct pim_instruction matrix = {.opcode = PIM_OP_MATRIX,
+                                         .detail = (uint8_t)(PIM_MATRIX_RELEASE_WEIGHT |
+                                                             (loads_input ? PIM_MATRIX_RELEASE_INPUT : 0) |
+                                                             (k == 0 ? PIM_MATRIX_OPEN_OUTPUT : 0))};
+        matrix.u.matrix.m = m;
+        matrix.u.matrix.n = n;
+        matrix.u.matrix.k = part;
+        matrix.u.matrix.input_bits = matrix.u.matrix.weight_bits = matrix.u.matrix.output_bits = 8;
+        product = walk_put(walk, matrix, weight, input);
+    }
+    if (stored > 0)
+        (void)walk_memory(walk, PIM_OP_STORE, PIM_BUFFER_NONE, stored, *worked);
+    struct pim_instruction vector = {.opcode = PIM_OP_VECTOR, .detail = PIM_VECTOR_COPY};
+    vector.u.vector.rows = m;
+    vector.u.vector.elements = n;
+    vector.u.vector.release = 4 * m * n;
+    vector.u.vector.bits = 8;
+    *worked = walk_put(walk, vector, product, UINT64_MAX);
+}
+
+static uint64_t walk_product(const struct pim_estimate_hardware *hardware,
+                             const struct pim_matrix_shape *shape, const struct pim_tiling *tiling)
+{
+    struct walk walk = {.pace = pim_pace_create(hardware)};
+    uint64_t stored = 0, worked = 0;
+    ck_assert_ptr_nonnull(walk.pace);
+    pim_pace_begin(walk.pace, 0);
+    for (uint32_t m = 0; m < shape->m; m += tiling->m)
+        for (uint32_t n = 0; n < shape->n; n += tiling->n) {
+            const uint32_t rows = (uint32_t)smaller(tiling->m, shape->m - m),
+                           columns = (uint32_t)smaller(tiling->n, shape->n - n);
+            walk_tile(&walk, tiling, rows, columns, shape->k, !tiling->resident, stored, &worked);
+            stored = (uint64_t)rows * columns;
+        }
+    (void)walk_memory(&walk, PIM_OP_STORE, PIM_BUFFER_NONE, stored, worked);
+    const uint64_t cycles = pim_pace_cycles(walk.pace);
+    pim_pace_destroy(walk.pace);
+    return cycles;
+}
+
+/* Products in tiles against their instructions: each starts when it can, or in order. */
+START_TEST(products_take_what_their_instructions_take)
+{
+    static const char *const issue[] = {"unit.issue=\"out_of_order\"", "unit.issue=\"in_order\""};
+    static const uint32_t sizes[][3] = {
+        {8, 512, 512}, {16, 256, 1024}, {49, 96, 384}, {4, 2048, 512}, {98, 384, 96}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        uint64_t walked[2];
+        for (size_t order = 0; order < 2; order++) {
+            const struct pim_matrix_shape shape = product_of(sizes[i][0], sizes[i][1], sizes[i][2]);
+            struct machine machine;
+            struct pim_tiling tiling;
+            struct pim_matrix_estimate estimate;
+            machine_read(&machine, "allspark-16x16", &issue[order], 1);
+            ck_assert(pim_estimate_tiling(&machine.estimate, &shape, &tiling, &estimate));
+            walked[order] = walk_product(&machine.estimate, &shape, &tiling);
+            const double ratio = (double)estimate.total / (double)walked[order];
+            ck_assert_double_ge(ratio, 0.98);
+            ck_assert_double_le(ratio, 1.06);
+        }
+        ck_assert_uint_ge(walked[1], walked[0]);
+    }
+}
+END_TEST
+
 Suite *estimate_tiling_suite(void)
 {
     Suite *suite = suite_create("tiling");
     TCase *cases = tcase_create("tiling");
     printf("estimate tiling: seed 0x%" PRIx64 "\n", seed);
+    tcase_add_test(cases, products_take_what_their_instructions_take);
     tcase_add_loop_test(cases, tiles_fit_and_cost_what_a_walk_over_them_costs, 0, 3);
     tcase_add_test(cases, long_rows_cost_about_what_the_array_takes);
     tcase_add_test(cases, tiles_fill_half_of_the_buffers);
