@@ -165,14 +165,27 @@ static enum pim_status scan_statement(struct scanner *scanner, struct pim_error 
     if (key == booksim_key_count)
         return pim_fail(error, PIM_BAD_INPUT, "%s:%u: BookSim 2 has no key %s: the nearest is %s",
                         values->file, line, name, nearest(name));
-    const struct booksim_key *rule = &booksim_keys[key];
-    if (rule->use == BOOKSIM_ONLY && !same_value(value, rule->value))
-        return pim_fail(error, PIM_BAD_INPUT, "%s:%u: %s is %s, which is not honoured here: only %s is",
-                        values->file, line, name, value, rule->value);
+    if (strchr(value, '=') != NULL) /* the next statement, which would be read as a part of this one */
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s:%u: the semicolon behind the value of %s is missing: '%.60s' has another =",
+                        values->file, line, name, value);
     values->line[key] = line;
     if (is_list_of_one(name, value))
         take_ends_off(value);
     memcpy(values->text[key], value, sizeof value);
+    return PIM_OK;
+}
+
+/* The values that hold, once all statements are read. */
+static enum pim_status check_key(const struct booksim_values *values, unsigned key, struct pim_error *error)
+{
+    const struct booksim_key *rule = &booksim_keys[key];
+    if (rule->use == BOOKSIM_READ && !rule->value && values->line[key] == 0)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: %s is not given: it has no default", values->file,
+                        rule->name);
+    if (rule->use == BOOKSIM_ONLY && !same_value(values->text[key], rule->value))
+        return pim_fail(error, PIM_BAD_INPUT, "%s:%u: %s is %s, which is not honoured here: only %s is",
+                        values->file, values->line[key], rule->name, values->text[key], rule->value);
     return PIM_OK;
 }
 
@@ -192,9 +205,8 @@ enum pim_status booksim_values_parse(const char *text, size_t length, struct boo
         if (scan_statement(&scanner, error) != PIM_OK)
             return error->status;
     for (unsigned key = 0; key < booksim_key_count; key++)
-        if (booksim_keys[key].use == BOOKSIM_READ && !booksim_keys[key].value && values->line[key] == 0)
-            return pim_fail(error, PIM_BAD_INPUT, "%s: %s is not given: it has no default", values->file,
-                            booksim_keys[key].name);
+        if (check_key(values, key, error) != PIM_OK)
+            return error->status;
     return PIM_OK;
 }
 

@@ -29,7 +29,8 @@ START_TEST(values)
                        "priority = network_age; traffic = tornado; injection_rate = 0.25;\n"
                        "injection_rate_uses_flits = 1; packet_size = {{1, 5}}; seed = 42;\n"
                        "warmup_periods = 2; sample_period = 500; max_samples = 12; latency_thres = 250.0;\n"
-                       "internal_speedup = 1; alloc_iters = 7; sim_power = 0; k = 5;\n";
+                       "internal_speedup = 2.0; internal_speedup = 1;\n"
+                       "alloc_iters = 7; sim_power = 0; k = 5;\n";
     ck_assert_msg(parse(text, &booksim, &error) == PIM_OK, "%s", error.text);
     const struct pim_noc_configuration *noc = &booksim.noc;
     ck_assert_int_eq(noc->topology, PIM_NOC_TORUS);
@@ -134,10 +135,14 @@ static const struct {
     {"topology = mesh;", "file: routing_function is not given"},
     {MESH "num_vc = 8;", "file:2: BookSim 2 has no key num_vc: the nearest is num_vcs"},
     {MESH "num_vcs = 8", "file:2: the semicolon behind a value is missing"},
+    {MESH "num_vcs = 8\nvc_buf_size = 4;", "file:2: the semicolon behind the value of num_vcs is missing"},
+    {MESH "sim_power = 0 // nothing\nnum_vcs = 1;",
+     "file:2: the semicolon behind the value of sim_power is missing: '0 num_vcs = 1' has another ="},
     {MESH "num_vcs 8;", "file:2: \"key = value;\" is expected"},
     {MESH "num_vcs = 8.5;", "file:2: num_vcs is 8.5: allowed are whole numbers from 1 to 32"},
     {MESH "num_vcs = ;", "num_vcs is : allowed are"},
     {MESH "num_vcs = 99999999999999999999;", "allowed are whole numbers from 1 to 32"},
+    {MESH "subnets = 1;\nsubnets = 2;", "file:3: subnets is 2, which is not honoured here: only 1 is"},
     {MESH "\nrouter = chaos;", "file:3: router is chaos, which is not honoured here: only iq is"},
     {MESH "vc_busy_when_full = 1;", "vc_busy_when_full is 1, which is not honoured here: only 0 is"},
     {MESH "internal_speedup = 2.0;", "internal_speedup is 2.0, which is not honoured here: only 1.0 is"},
