@@ -1,12 +1,16 @@
 #include "models/dram/standard/idle.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum decider { PAGE, REFRESH, ENERGY };
+enum decider { PAGE, REFRESH, MODE, RATE, ENERGY };
 
-static const char *const paths[] = {
-    [PAGE] = "dram.page", [REFRESH] = "dram.refresh", [ENERGY] = "energy.model"};
+static const char *const paths[] = {[PAGE] = "dram.page",
+                                    [REFRESH] = "dram.refresh",
+                                    [MODE] = "dram.refresh_mode",
+                                    [RATE] = "dram.refresh_rate",
+                                    [ENERGY] = "energy.model"};
 
 /* `needed`: the values of the key that decides with which this one counts, in the words of the message. */
 static const struct {
@@ -24,6 +28,12 @@ static const struct {
     {"dram.trefi_ns", REFRESH, "true"},
     {"dram.trefi_bank", REFRESH, "true"},
     {"dram.trefi_bank_ns", REFRESH, "true"},
+    {"dram.trefi_bank", MODE, "\"per_bank\" or \"same_bank\""},
+    {"dram.trefi_bank_ns", MODE, "\"per_bank\" or \"same_bank\""},
+    {"dram.trfc", RATE, "\"1\""},
+    {"dram.trfc_ns", RATE, "\"1\""},
+    {"dram.trfc_fine", RATE, "\"2\" or \"4\""},
+    {"dram.trfc_fine_ns", RATE, "\"2\" or \"4\""},
     {"energy.io_pj_per_bit", ENERGY, "\"per_bit\" or \"currents\""},
     {"energy.read_pj_per_bit", ENERGY, "\"per_bit\""},
     {"energy.write_pj_per_bit", ENERGY, "\"per_bit\""},
@@ -49,6 +59,29 @@ static bool has_other_uses(const struct pim_configuration *values, const char *p
             pim_configuration_given(values, "dram.commands"));
 }
 
+/* With refreshes of banks the interval of a rank counts where it makes theirs: not beside a given one. */
+static enum pim_status refuse_rank_interval(const struct pim_configuration *values, struct pim_error *error)
+{
+    static const char *const ranks[] = {"dram.trefi", "dram.trefi_ns"}, *const banks[] = {
+                                                                            "dram.trefi_bank",
+                                                                            "dram.trefi_bank_ns"};
+    char mode[32], interval[32];
+    pim_configuration_show(values, paths[MODE], mode, sizeof mode);
+    for (unsigned i = 0; i < 4 && strcmp(mode, "\"all_bank\"") != 0; i++) {
+        const char *rank = ranks[i / 2], *bank = banks[i % 2];
+        if (!pim_configuration_given(values, bank) || !pim_configuration_in_spite(values, rank, bank) ||
+            has_other_uses(values, rank))
+            continue;
+        pim_configuration_show(values, bank, interval, sizeof interval);
+        if (strtod(interval, NULL) > 0)
+            return pim_configuration_fail(values, error, rank,
+                                          "counts with %s %s where %s is 0, which is %s here: it would "
+                                          "change nothing",
+                                          paths[MODE], mode, bank, interval);
+    }
+    return PIM_OK;
+}
+
 enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, struct pim_error *error)
 {
     for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
@@ -62,5 +95,5 @@ enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, str
                 "counts with %s %s alone, which is %s here: it would change nothing", decider, idle[i].needed,
                 value);
     }
-    return PIM_OK;
+    return refuse_rank_interval(values, error);
 }

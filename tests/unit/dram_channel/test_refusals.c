@@ -96,6 +96,29 @@ static const struct {
     {"ddr4_2400r", {"dram.refresh=false", "dram.refresh_stagger=true"}, "dram.refresh_stagger: counts with"},
     {"ddr4_2400r", {"dram.refresh=false", "dram.refresh_postpone=2"}, "dram.refresh_postpone: counts with"},
     {"ddr4_2400r", {"dram.refresh=false", "dram.refresh_pull_in=2"}, "dram.refresh_pull_in: counts with"},
+    {"ddr4_2400r",
+     {"dram.trefi_bank=300"},
+     "dram.trefi_bank: counts with dram.refresh_mode \"per_bank\" or \"same_bank\" alone, which is "
+     "\"all_bank\""},
+    {"lpddr5_6400", {"dram.trefi_bank_ns=300"}, "dram.trefi_bank_ns: counts with dram.refresh_mode"},
+    {"lpddr5_6400", {"dram.trefi_bank_ns=488.75", "dram.refresh_mode=per_bank"}, NULL},
+    {"ddr4_2400r",
+     {"dram.trfc_fine=211"},
+     "dram.trfc_fine: counts with dram.refresh_rate \"2\" or \"4\" alone"},
+    {"ddr4_2400r", {"dram.trfc_fine_ns=200"}, "dram.trfc_fine_ns: counts with dram.refresh_rate"},
+    {"ddr4_2400r",
+     {"dram.refresh_rate=2", "dram.trfc_fine=211", "dram.trfc=400"},
+     "dram.trfc: counts with dram.refresh_rate \"1\" alone, which is \"2\" here: it would change nothing"},
+    {"lpddr5_6400",
+     {"dram.refresh_mode=per_bank", "dram.trefi_ns=1950"},
+     "dram.trefi_ns: counts with dram.refresh_mode \"per_bank\" where dram.trefi_bank is 0, which is 391 "
+     "here"},
+    {"ddr5_4800an",
+     {"dram.refresh_mode=same_bank", "dram.trefi=4000", "dram.trefi_bank_ns=900"},
+     "dram.trefi: counts with dram.refresh_mode \"same_bank\" where dram.trefi_bank_ns is 0, which is 900"},
+    {"lpddr5_6400", {"dram.refresh_mode=per_bank", "dram.trefi_ns=3000", "dram.trefi_bank=0"}, NULL},
+    {"lpddr4_3200", {"dram.refresh_mode=per_bank", "dram.trefi_ns=1950"}, NULL},
+    {"ddr4_2400r", {"dram.trfc_fine=211", "dram.constraints=jedec; rank: REF -> ACT >= trfc_fine"}, NULL},
     /* what the preset says is no choice of the user's; distances count for logs, and times by name in rows */
     {"lpddr5_6400", {"dram.refresh=false"}, NULL},
     {"ddr4_2400r", {"dram.refresh=false", "dram.trfc=400", "dram.trfc_bank=150"}, NULL},
@@ -278,7 +301,7 @@ START_TEST(times_in_ns)
         {{"dram.tppd=4", "dram.tppd_ns=0"}, PIM_DRAM_T_PPD, 0},
         {{"dram.trp_ns=15"}, PIM_DRAM_T_RPAB, 19},
         {{"dram.trefi_ns=7800"}, PIM_DRAM_T_REFI, 9363},
-        {{"dram.trefi_bank_ns=488"}, PIM_DRAM_T_REFIPB, 585},
+        {{"dram.refresh_mode=per_bank", "dram.trefi_bank_ns=488"}, PIM_DRAM_T_REFIPB, 585},
         {{"dram.twckpst_ns=2.5"}, PIM_DRAM_T_WCKPST, 4},
     };
     struct pim_dram_configuration configuration;
