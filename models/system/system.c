@@ -116,6 +116,20 @@ uint64_t pim_system_cycles(const struct pim_system *system, pim_time time)
     return pim_divide_up(time, system->hardware.node.logic_period);
 }
 
+uint64_t pim_system_part_cycles(const struct pim_system *system, pim_time before, pim_time part)
+{
+    return pim_system_cycles(system, before + part) - pim_system_cycles(system, before);
+}
+
+uint64_t pim_system_share_cycles(const struct pim_system *system, const pim_time share[PIM_SHARES],
+                                 unsigned which)
+{
+    pim_time before = 0;
+    for (unsigned i = 0; i < which; i++)
+        before += share[i];
+    return pim_system_part_cycles(system, before, share[which]);
+}
+
 uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time)
 {
     __extension__ typedef unsigned __int128 wide; /* 10^12 times a tick count needs more than 64 bits */

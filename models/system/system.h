@@ -123,6 +123,11 @@ static inline const struct pim_cores *pim_system_cores(const struct pim_system *
 
 /* Ticks as cycles of the logic clock, rounded up; a phase or unit time for reports. */
 uint64_t pim_system_cycles(const struct pim_system *system, pim_time time);
+/* The same of a part of a time that begins `before` ticks behind its start: the parts add up to the whole. */
+uint64_t pim_system_part_cycles(const struct pim_system *system, pim_time before, pim_time part);
+/* The same of one of the shares of a time, which follow one another in their order. */
+uint64_t pim_system_share_cycles(const struct pim_system *system, const pim_time share[PIM_SHARES],
+                                 unsigned which);
 
 /* Ticks in picoseconds, rounded down. */
 uint64_t pim_system_picoseconds(const struct pim_system *system, pim_time time);

@@ -7,7 +7,7 @@ import {componentsOf, countsOf, energyOf, kindOf, waitsAddUp} from "../../tools/
 import {paretoFront} from "../../tools/report/source/pareto.js";
 import {findKnee} from "../../tools/report/source/knee.js";
 import {ratioOf, stepDifferences} from "../../tools/report/source/difference-data.js";
-import {groupSteps, mostAtOnce, tilePhases, usefulMacs} from "../../tools/report/source/run-data.js";
+import {groupSteps, mostAtOnce, networkCycles, tilePhases, usefulMacs} from "../../tools/report/source/run-data.js";
 import {lead, ranked, readSystems, withoutDensity} from "../../tools/report/source/systems-data.js";
 import {bestSoFar, curves, endOf, readSweep, relativeTo} from "../../tools/report/source/sweep-data.js";
 
@@ -145,6 +145,13 @@ test("links lie between their nodes, directions side by side, wrap-arounds outsi
     assert.deepEqual([down.x, down.y, down.rotate], [-0.13, 0.5, 180]);
     assert.deepEqual([wrap.x, wrap.y, wrap.rotate], [3.5, 0.13, 90]);
     assert.ok(Number.isNaN(left.blocked));
+});
+
+test("links narrower than a flit: blocked time is a share of the cycles of the network, not of flits", () => {
+    const result = {time_ns: 2500, links: [{from: 0, to: 1, flits: 100, utilization: 0.8, blocked_cycles: 50}]};
+    assert.equal(networkCycles({result, hardware: {network_khz: 200000}}), 500);
+    assert.ok(Number.isNaN(networkCycles({result, hardware: null})));
+    assert.equal(placeLinks(result.links, 2, 1, networkCycles({result, hardware: {network_khz: 200000}}))[0].blocked, 0.1);
 });
 
 test("tiles: waits that add up over packets are no share of the time, but with routers of flits", () => {

@@ -171,22 +171,23 @@ static void add_steps(struct pim_sweep_result *result, const struct pim_system *
 static void add_sums(struct pim_sweep_result *result, const struct pim_system *system,
                      const struct pim_run_result *run)
 {
-    uint64_t flits = 0, most = 0;
+    uint64_t busy = 0, most = 0;
+    pim_time sums[PIM_SHARES] = {0};
+    for (uint32_t unit = 0; unit < run->unit_count; unit++)
+        for (unsigned share = 0; share < PIM_SHARES; share++)
+            sums[share] += run->units[unit].share[share];
     for (unsigned share = 0; share < PIM_SHARES; share++) {
         char name[NAME_BYTES];
-        pim_time sum = 0;
-        for (uint32_t unit = 0; unit < run->unit_count; unit++)
-            sum += run->units[unit].share[share];
         (void)snprintf(name, sizeof name, "unit_cycles_by.%s", pim_share_name(share));
-        pim_sweep_result_add_integer(result, name, pim_system_cycles(system, sum));
+        pim_sweep_result_add_integer(result, name, pim_system_share_cycles(system, sums, share));
     }
     for (uint32_t i = 0; i < run->link_count; i++) {
-        flits += run->links[i].flits;
-        most = run->links[i].flits > most ? run->links[i].flits : most;
+        busy += run->links[i].busy_cycles;
+        most = run->links[i].busy_cycles > most ? run->links[i].busy_cycles : most;
     }
     double cycles = run->network_cycles && run->link_count ? (double)run->network_cycles : (double)NAN;
     pim_sweep_result_add_real(result, "noc.link_utilization_mean",
-                              (double)flits / (double)run->link_count / cycles);
+                              (double)busy / (double)run->link_count / cycles);
     pim_sweep_result_add_real(result, "noc.link_utilization_maximum", (double)most / cycles);
 }
 

@@ -197,7 +197,7 @@ static void add_units(struct pim_csv_writer *rows, const struct pim_system *syst
             count(rows, name, "logic cycles", "engine worked", pim_system_cycles(system, one->busy[class]));
             (void)snprintf(name, sizeof name, "unit%" PRIu32 ".%s.stalled", unit, pim_class_name(class));
             count(rows, name, "logic cycles", "engine waited with work in its queue",
-                  pim_system_cycles(system, one->stall[class]));
+                  pim_system_part_cycles(system, one->busy[class], one->stall[class]));
         }
 }
 

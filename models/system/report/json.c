@@ -23,10 +23,13 @@ static void put_stall_causes(struct pim_json *json, const struct pim_system *sys
 {
     pim_json_begin_object(json, "stall_causes");
     for (unsigned engine = 0; engine < PIM_ENGINE_CONTROL; engine++) {
+        pim_time before = unit->busy[pim_class_of_engine(engine)];
         pim_json_begin_object(json, pim_engine_name(engine));
-        for (unsigned cause = 0; cause < PIM_WAITS; cause++)
-            pim_json_put_count(json, pim_wait_name(cause),
-                               pim_system_cycles(system, unit->wait[engine][cause]));
+        for (unsigned cause = 0; cause < PIM_WAITS; cause++) {
+            const pim_time wait = unit->wait[engine][cause];
+            pim_json_put_count(json, pim_wait_name(cause), pim_system_part_cycles(system, before, wait));
+            before += wait;
+        }
         pim_json_end(json);
     }
     pim_json_end(json);

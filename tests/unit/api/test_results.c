@@ -47,6 +47,49 @@ START_TEST(test_work_is_counted)
 }
 END_TEST
 
+static json_int_t sum_of(json_t *figures)
+{
+    const char *key;
+    json_t *figure;
+    json_int_t sum = 0;
+    json_object_foreach(figures, key, figure) sum += json_integer_value(figure);
+    return sum;
+}
+
+/* What each class of engines did, the shares of each unit, and what engines waited for: whole cycles that add
+ * up, with clocks of which none divides another. */
+START_TEST(test_parts_add_up_with_any_clocks)
+{
+    static const char *const clocks[][2] = {
+        {"clock.memory_khz=333333", "clock.network_khz=400000"},
+        {"clock.memory_khz=1200000", "clock.network_khz=700001"},
+        {"clock.memory_khz=150000", "clock.network_khz=350000"},
+    };
+    static const char *const classes[] = {"pe", "acu", "dram", "noc"},
+                             *const engines[] = {"matrix", "vector", "memory"}; /* each alone in its class */
+    char path[PATH_SIZE];
+    struct pimsim_options options = no_options();
+    options.overrides = clocks[_i];
+    options.override_count = 2;
+    json_t *results = run(trace_of(path, "trace.bin", (struct shape){.no_configuration = false}), &options);
+    const json_int_t cycles = integer_at(results, "cycles");
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *unit = json_array_get(json_object_get(results, "units"), i);
+        json_t *busy = json_object_get(unit, "busy_cycles"), *stall = json_object_get(unit, "stall_cycles"),
+               *idle = json_object_get(unit, "idle_cycles"), *causes = json_object_get(unit, "stall_causes");
+        for (size_t class = 0; class < 4; class ++)
+            ck_assert_int_eq(integer_at(busy, classes[class]) + integer_at(stall, classes[class]) +
+                                 integer_at(idle, classes[class]),
+                             cycles);
+        ck_assert_int_eq(sum_of(json_object_get(unit, "cycles_by")), cycles);
+        for (size_t engine = 0; engine < 3; engine++)
+            ck_assert_int_eq(sum_of(json_object_get(causes, engines[engine])),
+                             integer_at(stall, classes[engine]));
+    }
+    json_decref(results);
+}
+END_TEST
+
 START_TEST(test_results_stay_the_same_text)
 {
     char path[PATH_SIZE], message[256] = "";
@@ -196,6 +239,7 @@ Suite *results_suite(void)
     TCase *tests = tcase_create("api_results");
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, test_work_is_counted);
+    tcase_add_loop_test(tests, test_parts_add_up_with_any_clocks, 0, 3);
     tcase_add_test(tests, test_results_stay_the_same_text);
     tcase_add_test(tests, test_overrides_apply_in_order);
     tcase_add_test(tests, test_hardware_file_replaces_the_carried_configuration);

@@ -109,7 +109,7 @@ export function meshChart(entry) {
     const [width, height] = arraySize(entry);
     if (width * height <= 0 || width * height > 16384) return null;
     // The links of channels are their own: what the list has is the network on chip, which they do not use.
-    const links = result.channels ? [] : placeLinks(result.links, width, height, networkCycles(result), !waitsAddUp(result));
+    const links = result.channels ? [] : placeLinks(result.links, width, height, networkCycles(entry), !waitsAddUp(result));
     const dense = width * height > DENSE, words = kindOf(entry);
     const activities = [...activitiesOf(entry), ...(dense ? [["busiest link out used", busiestOut(result, width)]] : [])];
     const nodes = nodesOf(result, activities, width, height);
@@ -156,7 +156,7 @@ export function meshChart(entry) {
 // The busiest links as a table beside the map.
 export function busiestLinks(entry, rows = 12) {
     const [width] = arraySize(entry);
-    const whole = networkCycles(entry.result);
+    const whole = networkCycles(entry);
     const busiest = entry.result.links.filter((link) => link.flits > 0).sort((a, b) => b.flits - a.flits).slice(0, rows);
     if (busiest.length === 0) return null;
     const blocked = busiest.some((link) => isNumber(link.blocked_cycles)), added = waitsAddUp(entry.result);

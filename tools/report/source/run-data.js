@@ -56,10 +56,9 @@ export function meanShare(result, value) {
         ? sum(result.units, value) / result.units.length / result.cycles : NaN;
 }
 
-// Cycles of the network clock; a link that carried something tells them: utilization is flits / cycles.
-export function networkCycles(result) {
-    const link = result.links.find((one) => one.flits > 0 && one.utilization > 0);
-    return link ? link.flits / link.utilization : NaN;
+// Cycles of the network clock in the run.
+export function networkCycles(entry) {
+    return entry.hardware ? entry.result.time_ns * entry.hardware.network_khz / 1e6 : NaN;
 }
 
 // Of the network where all of it ran. What was executed can be more: padding, and on channels all columns of the banks that multiply.
