@@ -1,6 +1,5 @@
-/* realpath belongs to the X/Open part of POSIX.1-2008, which glibc shows on demand. */
-#define _XOPEN_SOURCE 700 /* NOLINT(bugprone-reserved-identifier) */
-#define _DEFAULT_SOURCE 1 /* flock; NOLINT(bugprone-reserved-identifier) */
+/* realpath, flock and O_TMPFILE, which the C library shows on demand. */
+#define _GNU_SOURCE 1 /* NOLINT(bugprone-reserved-identifier) */
 
 #include "sim/output/output.h"
 
@@ -26,7 +25,7 @@ struct pim_output {
     char *path;      /* as given */
     char *final;     /* where the file goes; NULL when written directly */
     char *folder;    /* of the final file */
-    char *temporary; /* NULL when written directly */
+    char *temporary; /* the name before the final one; NULL when written directly, "" while it has none */
 };
 
 /* Frees the output, not the files. */
@@ -77,6 +76,68 @@ static void sweep_folder(const char *folder)
     (void)closedir(directory);
 }
 
+static size_t temporary_size(const struct pim_output *output)
+{
+    return strlen(output->folder) + 64;
+}
+
+/* Tries temporary names until `make` takes one; false when it fails otherwise. The name is empty then. */
+static bool find_name(struct pim_output *output, bool (*make)(const char *name, int *descriptor),
+                      int *descriptor)
+{
+    const size_t size = temporary_size(output);
+    for (int attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
+        (void)snprintf(output->temporary, size, "%s/.pimsim-%ld-%d.tmp", output->folder, (long)getpid(),
+                       attempt);
+        if (make(output->temporary, descriptor))
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    output->temporary[0] = '\0';
+    return false;
+}
+
+static bool make_file(const char *name, int *descriptor)
+{
+    *descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return *descriptor >= 0;
+}
+
+/* Gives an open file its first name. */
+static bool make_link(const char *name, int *descriptor)
+{
+    char open_file[64];
+    (void)snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", *descriptor);
+    return linkat(AT_FDCWD, open_file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* A file that has no name until it is finished, so that a process that is killed leaves none; -1 where the
+ * system has no such files or cannot name them later, which a first one tells. */
+static int open_nameless(struct pim_output *output)
+{
+#ifdef O_TMPFILE
+    int trial = open(output->folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (trial < 0)
+        return -1;
+    bool can = find_name(output, make_link, &trial);
+    if (can)
+        (void)unlink(output->temporary);
+    (void)close(trial);
+    output->temporary[0] = '\0';
+    return can ? open(output->folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+#else
+    (void)output;
+    return -1;
+#endif
+}
+
+static void remove_temporary(const struct pim_output *output)
+{
+    if (output->temporary && output->temporary[0] != '\0')
+        (void)unlink(output->temporary);
+}
+
 /* Opens the temporary file in the folder of output->final. */
 static enum pim_status open_temporary(struct pim_output *output, const struct stat *old,
                                       struct pim_error *error)
@@ -84,20 +145,12 @@ static enum pim_status open_temporary(struct pim_output *output, const struct st
     char *scratch = strdup(output->final); /* dirname writes into its argument */
     output->folder = scratch ? strdup(dirname(scratch)) : NULL;
     free(scratch);
-    size_t size = output->folder ? strlen(output->folder) + 64 : 0;
-    output->temporary = output->folder ? malloc(size) : NULL;
+    output->temporary = output->folder ? calloc(1, temporary_size(output)) : NULL;
     if (!output->temporary)
         return no_memory(output->path, error);
     sweep_folder(output->folder);
-    int descriptor = -1;
-    for (int attempt = 0; attempt < TEMPORARY_NAMES && descriptor < 0; attempt++) {
-        (void)snprintf(output->temporary, size, "%s/.pimsim-%ld-%d.tmp", output->folder, (long)getpid(),
-                       attempt);
-        descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor < 0 && errno != EEXIST)
-            break;
-    }
-    if (descriptor < 0)
+    int descriptor = open_nameless(output);
+    if (descriptor < 0 && !find_name(output, make_file, &descriptor))
         return pim_fail(error, PIM_IO, "%s: a file cannot be made in folder %s: %s", output->path,
                         output->folder, strerror(errno));
     (void)flock(descriptor, LOCK_EX | LOCK_NB); /* so that nobody sweeps it away */
@@ -111,7 +164,7 @@ static enum pim_status open_temporary(struct pim_output *output, const struct st
     enum pim_status status =
         pim_fail(error, PIM_IO, "%s: cannot be opened: %s", output->path, strerror(errno));
     (void)close(descriptor);
-    (void)unlink(output->temporary);
+    remove_temporary(output);
     return status;
 }
 
@@ -179,6 +232,11 @@ const char *pim_output_name(const struct pim_output *output)
     return output->path;
 }
 
+static enum pim_status fail_in_place(const struct pim_output *output, int reason, struct pim_error *error)
+{
+    return pim_fail(error, PIM_IO, "%s: cannot be put in its place: %s", output->path, strerror(reason));
+}
+
 enum pim_status pim_output_finish(struct pim_output *output, struct pim_error *error)
 {
     if (!output->file)
@@ -193,6 +251,10 @@ enum pim_status pim_output_finish(struct pim_output *output, struct pim_error *e
         flushed = false;
         reason = errno;
     }
+    const bool whole = flushed && !failed_before, nameless = output->temporary && !output->temporary[0];
+    int descriptor = fileno(output->file), no_name = 0;
+    if (whole && nameless && !find_name(output, make_link, &descriptor))
+        no_name = errno;
     if (output->file == stdout) {
         clearerr(stdout);
     } else if (fclose(output->file) != 0 && flushed) {
@@ -200,6 +262,8 @@ enum pim_status pim_output_finish(struct pim_output *output, struct pim_error *e
         reason = errno;
     }
     output->file = NULL;
+    if (no_name)
+        return fail_in_place(output, no_name, error);
     if (flushed && !failed_before)
         return PIM_OK;
     return pim_fail(error, PIM_IO, "%s: writing failed: %s", output->path,
@@ -222,12 +286,11 @@ enum pim_status pim_output_commit(struct pim_output *output, struct pim_error *e
     enum pim_status status = pim_output_finish(output, error);
     if (output->temporary) {
         if (status == PIM_OK && rename(output->temporary, output->final) != 0)
-            status =
-                pim_fail(error, PIM_IO, "%s: cannot be put in its place: %s", output->path, strerror(errno));
+            status = fail_in_place(output, errno, error);
         if (status == PIM_OK)
             synchronize_folder(output->folder);
         else
-            (void)unlink(output->temporary);
+            remove_temporary(output);
     }
     release(output);
     return status;
@@ -245,8 +308,7 @@ void pim_output_abandon(struct pim_output *output)
         return;
     if (output->file && output->file != stdout)
         (void)fclose(output->file);
-    if (output->temporary)
-        (void)unlink(output->temporary);
+    remove_temporary(output);
     release(output);
 }
 
