@@ -13,8 +13,9 @@ enum pim_status conflict_check_options(const struct pim_task_graph *graph,
     uint64_t routers = (uint64_t)options->mesh.width * options->mesh.height;
     if (options->mesh.width == 0 || options->mesh.height == 0 || routers > 1 << 20)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "the mesh is %" PRIu32 " x %" PRIu32 ": allowed are 1 to 1048576 routers",
-                        options->mesh.width, options->mesh.height);
+                        "the mesh is %" PRIu32 " rows x %" PRIu32
+                        " columns: allowed are 1 to 1048576 routers",
+                        options->mesh.height, options->mesh.width);
     if (options->images == 0 || options->images > 65535)
         return pim_fail(error, PIM_BAD_INPUT, "images is %" PRIu32 ": allowed are 1 to 65535",
                         options->images);

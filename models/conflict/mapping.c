@@ -87,8 +87,9 @@ enum pim_status pim_conflict_place_named(const char *file, const char *name,
 {
     *placement = NULL;
     if (mesh->width == 0 || mesh->height == 0 || (uint64_t)mesh->width * mesh->height < graph->nodes)
-        return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " nodes do not fit a mesh of %" PRIu32 " x %" PRIu32,
-                        graph->nodes, mesh->width, mesh->height);
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%" PRIu32 " nodes do not fit a mesh of %" PRIu32 " rows x %" PRIu32 " columns",
+                        graph->nodes, mesh->height, mesh->width);
     uint32_t *routers = calloc((size_t)graph->nodes + 1, sizeof *routers);
     if (!routers)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " nodes", graph->nodes);

@@ -196,10 +196,10 @@ enum pim_status conflict_plan_create(struct conflict_plan *plan, const struct co
     if (table->mesh.width != replay->options->mesh.width ||
         table->mesh.height != replay->options->mesh.height)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "behaviour tables are for a mesh of %" PRIu32 " x %" PRIu32 " routers, not %" PRIu32
-                        " x %" PRIu32,
-                        table->mesh.width, table->mesh.height, replay->options->mesh.width,
-                        replay->options->mesh.height);
+                        "behaviour tables are for a mesh of %" PRIu32 " rows x %" PRIu32
+                        " columns, not of %" PRIu32 " x %" PRIu32,
+                        table->mesh.height, table->mesh.width, replay->options->mesh.height,
+                        replay->options->mesh.width);
     size_t operations = pim_behaviour_operations(table), packets = 0;
     for (uint32_t e = 0; e < replay->graph->edges; e++)
         packets += replay->edge[e].total;

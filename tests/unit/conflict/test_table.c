@@ -326,7 +326,7 @@ START_TEST(hostile_tables_are_refused)
     ck_assert_int_eq(
         run_small(graph, &table, (struct pim_conflict_mesh){2, 2}, PIM_SWITCHING_SAF, 0, &result, &error),
         PIM_BAD_INPUT);
-    ck_assert_msg(strstr(error.text, "4 x 1") != NULL, "%s", error.text);
+    ck_assert_msg(strstr(error.text, "1 rows x 4 columns, not of 2 x 2") != NULL, "%s", error.text);
     pim_conflict_result_terminate(&result);
     pim_behaviour_terminate(&table);
     pim_task_graph_destroy(graph);

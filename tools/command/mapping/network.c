@@ -103,6 +103,7 @@ static enum pim_status write_onnx(const struct pim_network *network, const char 
         return status;
     status = pim_onnx_write(network, pim_output_file(output), error);
     if (status != PIM_OK) {
+        pim_output_blame(output, error);
         pim_output_abandon(output);
         return status;
     }

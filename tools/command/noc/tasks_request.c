@@ -12,8 +12,9 @@ enum pim_status tasks_check_effects(const struct request *request, struct pim_er
         bool given, wanted;
         const char *option, *of;
     } effects[] = {
-        {request->options.half_duplex, saf, "half-duplex",
-         "--switching saf: in path_hold the directions of a link always exclude each other"},
+        {request->options.half_duplex, saf && !ideal, "half-duplex",
+         "--switching saf without --ideal: in path_hold the directions of a link always exclude each other, "
+         "ideal ones never"},
         {request->options.router_delay_ns > 0, saf, "router-delay", "--switching saf"},
         {request->router_packets > 0, saf && !ideal, "router-packets", "--switching saf without --ideal"},
         {request->arbiter != TASKS_NOT_GIVEN, !ideal && !(saf && table), "arbiter",

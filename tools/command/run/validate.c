@@ -212,7 +212,7 @@ static void print_line(FILE *file, const struct line *line, bool equations)
     }
     fprintf(file, " | %10.0f %10.0f %10.0f %10.0f %10.0f %10.0f |", line->share[PIM_SHARE_MATRIX],
             line->share[PIM_SHARE_VECTOR], line->share[PIM_SHARE_MEMORY], line->share[PIM_SHARE_NETWORK],
-            line->share[PIM_SHARE_WAITING], 0 - line->overlap);
+            line->share[PIM_SHARE_WAITING], round(-line->overlap) + 0.0); /* + 0: no -0 */
     const double lost[] = {line->contention, line->rows + line->turnaround, line->refresh, line->buffer,
                            line->peer};
     for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++)

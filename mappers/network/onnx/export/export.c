@@ -4,6 +4,7 @@
 #include "mappers/network/onnx/onnx.h"
 #include "onnx.pb-c.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,7 +226,7 @@ static enum pim_status write_model(struct pim_onnx_exporter *e, const struct pim
     (void)onnx__model_proto__pack(&model, bytes);
     size_t written = fwrite(bytes, 1, size, file);
     free(bytes);
-    return written == size ? PIM_OK : pim_fail(e->error, PIM_IO, "cannot write the network");
+    return written == size ? PIM_OK : pim_fail(e->error, PIM_IO, "the network could not be written: %s", strerror(errno));
 }
 
 enum pim_status pim_onnx_write(const struct pim_network *network, FILE *file, struct pim_error *error)
