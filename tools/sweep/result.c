@@ -1,6 +1,7 @@
 #include "tools/sweep/result.h"
 
 #include "models/system/report/report.h"
+#include "models/system/report/steps.h"
 #include "models/system/system.h"
 #include "sim/output/json.h"
 
@@ -111,8 +112,7 @@ static enum pim_status add_report(struct pim_sweep_result *result, const struct 
 
 struct step {
     const char *name; /* of the trace */
-    uint64_t estimate;
-    pim_time time;
+    uint64_t estimate, cycles;
 };
 
 /* `estimates`: they are of this hardware and of as much as was run; else there is none to hold beside. */
@@ -129,8 +129,7 @@ static void add_steps(struct pim_sweep_result *result, const struct pim_system *
 {
     uint32_t phases = system->phase_count;
     size_t count = 0;
-    uint64_t estimate = 0;
-    pim_time frontier = 0; /* phases tile the run: each counts by how much it moves the end of the work */
+    uint64_t estimate = 0, frontier = 0; /* phases tile the run: each counts by how much it moves its end */
     struct step *steps = calloc((size_t)phases + 1, sizeof *steps);
     if (!steps) {
         result->status = PIM_NO_MEMORY;
@@ -147,10 +146,8 @@ static void add_steps(struct pim_sweep_result *result, const struct pim_system *
             steps[count++].name = name;
         steps[at].estimate += phase->estimate_cycles;
         estimate += phase->estimate_cycles;
-        if (outcome->units > 0 && outcome->end > frontier) {
-            steps[at].time += outcome->end - frontier;
-            frontier = outcome->end;
-        }
+        if (outcome->units > 0)
+            steps[at].cycles += pim_phase_advance(pim_system_cycles(system, outcome->end), &frontier);
     }
     estimates = estimates && pim_trace_is_estimated(system->trace);
     add_estimate(result, "estimate_cycles", estimate, estimates);
@@ -161,7 +158,7 @@ static void add_steps(struct pim_sweep_result *result, const struct pim_system *
     for (size_t i = 0; i < count; i++) {
         char name[NAME_BYTES];
         (void)snprintf(name, sizeof name, "steps.%.200s.cycles", steps[i].name);
-        pim_sweep_result_add_integer(result, name, pim_system_cycles(system, steps[i].time));
+        pim_sweep_result_add_integer(result, name, steps[i].cycles);
         (void)snprintf(name, sizeof name, "steps.%.200s.estimate_cycles", steps[i].name);
         add_estimate(result, name, steps[i].estimate, estimates);
     }
