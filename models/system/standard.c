@@ -26,22 +26,40 @@ enum pim_status pim_standard_read(const struct pim_configuration *configuration,
     return status == PIM_OK ? PIM_OK : pim_fail_in(error, "%s", preset);
 }
 
+static const uint64_t khz_ps = UINT64_C(1000000000);
+
+/* Is a clock of `khz` that of a period in whole ps, which may be off by half a percent? */
+static bool is_clock(uint64_t khz, uint32_t clock_ps)
+{
+    enum { PERMILLE = 5 };
+    const uint64_t product = khz * clock_ps;
+    return (product > khz_ps ? product - khz_ps : khz_ps - product) <= khz_ps / 1000 * PERMILLE;
+}
+
+/* The roundest clock of a period, which goes together with other round ones. */
+static uint64_t clock_of(uint32_t clock_ps)
+{
+    const uint64_t exact = (khz_ps + clock_ps / 2) / clock_ps;
+    for (uint64_t step = khz_ps; step > 1; step /= 10) {
+        const uint64_t khz = (exact + step / 2) / step * step;
+        if (is_clock(khz, clock_ps))
+            return khz;
+    }
+    return exact;
+}
+
 /* A cycle of the controller is one of clock.memory_khz; the standard gives its period in whole ps. */
 static enum pim_status check_clock(const struct pim_configuration *configuration, const char *standard,
                                    uint32_t clock_ps, struct pim_error *error)
 {
-    enum { PERMILLE = 5 }; /* that whole ps may be off */
-    const uint64_t khz_ps = UINT64_C(1000000000);
     const uint64_t khz = (uint64_t)pim_configuration_integer(configuration, "clock.memory_khz");
-    const uint64_t product = khz * clock_ps;
     assert(clock_ps > 0);
-    const uint64_t off = product > khz_ps ? product - khz_ps : khz_ps - product;
-    if (off <= khz_ps / 1000 * PERMILLE)
+    if (is_clock(khz, clock_ps))
         return PIM_OK;
     return pim_configuration_fail(configuration, error, "clock.memory_khz",
                                   "%" PRIu64 " kHz, but a cycle of %s lasts %" PRIu32 " ps: give %" PRIu64
                                   ", or another dram.clock_ps in %s_values",
-                                  khz, standard, clock_ps, (khz_ps + clock_ps / 2) / clock_ps, standard);
+                                  khz, standard, clock_ps, clock_of(clock_ps), standard);
 }
 
 enum pim_status pim_standard_read_nodes(const struct pim_configuration *configuration,

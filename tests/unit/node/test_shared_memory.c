@@ -313,7 +313,9 @@ static const struct {
     const char *part;
 } refused[] = {
     {{"dram.standard=ddr9"}, "no preset 'ddr9'"},
-    {{"dram.standard=ddr4_2400r"}, "give 1200480"},
+    {{"dram.standard=ddr4_2400r"}, "give 1200000"},
+    {{"dram.standard=ddr5_4800an"}, "a cycle of dram.standard lasts 416 ps: give 2400000,"},
+    {{"dram.standard=gddr6_14000"}, "a cycle of dram.standard lasts 570 ps: give 1750000,"},
     {{"dram.nodes=4"}, "is empty"},
     {{"dram.accesses=4"}, "is empty"},
     {{"dram.standard=pimbank_400", "dram.standard_values=\"dram = { tras = 40; };\""}, "dram.tras"},
