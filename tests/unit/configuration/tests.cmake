@@ -92,6 +92,8 @@ pimsim_command_test(noc_batches_alone "noc --traffic uniform --rate 0.1 --batche
 # Only traffic at a rate saturates a network; the packets of a batch wait for each other, and all arrive.
 pimsim_command_test(noc_batch_limit "noc --traffic uniform --batch 3 --latency-limit 7" 2 "^$"
   "^pimsim noc: --latency-limit does not go with --batch, which has no rate at which the network could be saturated\n")
+pimsim_command_test(noc_batch_rate_unit "noc --traffic uniform --batch 3 --rate-unit packets" 2 "^$"
+  "^pimsim noc: --rate-unit does not go with --batch: a terminal sends when it may\n")
 pimsim_command_test(noc_batch_bounded "noc --traffic hotspot --hotspots 0 --batch 100 --reproducible" 0
   "^mesh 8 x 8, [^\n]*\ncycles [^\n]*\npackets                6400\npacket latency         [0-9][0-9][0-9][0-9]" "^$")
 pimsim_command_test(noc_batch_json "noc --traffic hotspot --hotspots 0 --batch 100 --format json --reproducible" 0 "\"saturated\": false" "^$")

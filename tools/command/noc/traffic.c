@@ -53,7 +53,9 @@ static enum pim_status check_waiting(const struct noc_request *request, struct p
              (request->classes.count > 0 || request->matrix || request->sweep || request->on_off),
          "--messages and --batch go with --packets or --traffic, not with --class, --matrix, --sweep-rate or "
          "--on-off"},
-        {noc_request_waits(request) && request->rate_unit == RATE_IN_FLITS,
+        {batch && request->rate_unit != RATE_IN_NO_UNIT,
+         "--rate-unit does not go with --batch: a terminal sends when it may"},
+        {requests->messages && request->rate_unit == RATE_IN_FLITS,
          "with --messages --rate counts requests: --rate-unit does not go with it"},
         {!isnan(requests->writes) && request->packets,
          "--writes goes with requests that are drawn: those of --packets say what they are"},
