@@ -110,7 +110,7 @@ void pim_conflict_report_json(struct pim_json *json, const struct pim_task_graph
     pim_json_put_real(json, "end_ns", result->end_ns);
     pim_json_put_real(json, "first_image_latency_ns", summary.first_latency_ns);
     pim_json_put_real(json, "average_image_latency_ns", summary.average_latency_ns);
-    pim_json_put_real(json, "interval_ns", summary.interval_ns);
+    pim_json_put_real(json, "interval_ns", result->images > 1 ? summary.interval_ns : (double)NAN);
     pim_json_put_real(json, "end_over_images_ns", summary.end_over_images_ns);
     pim_json_put_count(json, "packets", result->packets);
     pim_json_put_count(json, "bit_hops", result->bit_hops);
@@ -201,8 +201,11 @@ void pim_conflict_report_text(FILE *file, const struct pim_task_graph *graph,
             options->bandwidth_gbps);
     fprintf(file, "end                  %.9g ns (%" PRIu32 " images, %.9g ns each)\n", result->end_ns,
             result->images, summary.end_over_images_ns);
-    fprintf(file, "image latency        first %.9g ns, mean %.9g ns; interval %.9g ns\n",
-            summary.first_latency_ns, summary.average_latency_ns, summary.interval_ns);
+    fprintf(file, "image latency        first %.9g ns, mean %.9g ns", summary.first_latency_ns,
+            summary.average_latency_ns);
+    if (result->images > 1)
+        fprintf(file, "; interval %.9g ns", summary.interval_ns);
+    fprintf(file, "\n");
     fprintf(file, "packets              %" PRIu64 ", %" PRIu64 " bit-hops (shortest: %" PRIu64 ")\n",
             result->packets, result->bit_hops, result->distance_bit_hops * result->images);
     fprintf(file,
