@@ -1,14 +1,14 @@
 /*
  * A result file that appears whole or not at all.
  *
- * The text goes to a file without a name in the folder of the final one; commit writes it through to the device
- * and puts it in the place of the final one, by a temporary name, abandon drops it. A file that was there before is untouched until the
- * rename. Writers that run at the same time do not disturb one another: each has a temporary name of its own,
- * and the last to commit wins.
+ * The text goes to a file without a name in the folder of the final one; commit writes it through to the
+ * device and puts it in the place of the final one, by a temporary name; abandon drops it. A file that was
+ * there before is untouched until the rename. Writers that run at the same time do not disturb one another:
+ * each has a temporary name of its own, and the last to commit wins.
  *
- * A process that is killed leaves nothing. Where the system has no files without a name (they need Linux, /proc
- * and a file system that has them) the file has its temporary name from the start: then a killed process leaves
- * it, and the next one that writes into the folder removes it.
+ * A process that is killed leaves nothing. Where the system has no files without a name (they need Linux,
+ * /proc and a file system that has them) the file has its temporary name from the start: then a killed
+ * process leaves it, and the next one that writes into the folder removes it.
  *
  * "-" is standard output, and what exists and is no regular file (a pipe, a terminal, /dev/null) is written
  * directly: there the promise shrinks to an error at commit when a write failed.

@@ -226,7 +226,9 @@ static enum pim_status write_model(struct pim_onnx_exporter *e, const struct pim
     (void)onnx__model_proto__pack(&model, bytes);
     size_t written = fwrite(bytes, 1, size, file);
     free(bytes);
-    return written == size ? PIM_OK : pim_fail(e->error, PIM_IO, "the network could not be written: %s", strerror(errno));
+    return written == size
+               ? PIM_OK
+               : pim_fail(e->error, PIM_IO, "the network could not be written: %s", strerror(errno));
 }
 
 enum pim_status pim_onnx_write(const struct pim_network *network, FILE *file, struct pim_error *error)
