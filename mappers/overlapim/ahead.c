@@ -38,11 +38,18 @@ static enum pim_status schedule(const struct pim_overlap_layer *layers, uint32_t
     return status;
 }
 
+/* Row by row: how many instructions there will be for consumers to come is not known. */
+static struct pim_intake intake_of(const struct pim_ahead *ahead, uint32_t index)
+{
+    const uint32_t latest = pim_intake_latest(&ahead->inputs->layers->layer[index], ahead->schedules);
+    return (struct pim_intake){.latest = latest, .each_row = true};
+}
+
 enum pim_status pim_ahead_fix(struct pim_ahead *ahead, const struct pim_layer_mapping *mappings,
                               uint32_t index, struct pim_error *error)
 {
-    if (pim_chain_layer(ahead->inputs, mappings, index, &mappings[index], &ahead->layers[index], error) !=
-            PIM_OK ||
+    if (pim_chain_layer(ahead->inputs, mappings, index, &mappings[index], intake_of(ahead, index),
+                        &ahead->layers[index], error) != PIM_OK ||
         pim_overlap_layer_derive(ahead->layers, index, error) != PIM_OK)
         return error->status;
     return schedule(ahead->layers, index, ahead->schedules, error);
@@ -84,7 +91,8 @@ static enum pim_status score(const struct pim_ahead *ahead, const struct pim_lay
                              uint32_t producers, uint64_t *score, struct pim_error *error)
 {
     struct pim_overlap_layer *layer = &layers[producers];
-    if (pim_chain_layer(ahead->inputs, mappings, index, candidate, layer, error) != PIM_OK)
+    if (pim_chain_layer(ahead->inputs, mappings, index, candidate, intake_of(ahead, index), layer, error) !=
+        PIM_OK)
         return error->status;
     for (uint32_t j = 0; j < layer->links; j++) {
         layers[j] = ahead->layers[layer->link[j].producer];

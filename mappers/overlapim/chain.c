@@ -67,28 +67,57 @@ uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index)
     return inputs->layers->layer[index].links + (index >= pim_chain_places(inputs));
 }
 
-enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
-                                const struct pim_layer_mapping *mappings, uint32_t index,
-                                const struct pim_layer_mapping *own, struct pim_overlap_layer *layer,
-                                struct pim_error *error)
+void pim_chain_alone(const struct pim_mapped_layer *mapped, const struct pim_layer_mapping *own,
+                     struct pim_overlap_layer *layer)
 {
-    const struct pim_mapped_layer *mapped = &inputs->layers->layer[index];
     pim_overlap_layer_initialize(layer);
     (void)snprintf(layer->name, sizeof layer->name, "%s", mapped->name);
     layer->workload = mapped->workload;
     layer->nest = own->nest;
+    layer->strides = own->strides;
+    layer->latency = own->cost.total;
+}
+
+enum pim_status pim_chain_rows(const struct pim_search_inputs *inputs, uint32_t index,
+                               const struct pim_layer_mapping *own, bool transformed, uint64_t *rows,
+                               struct pim_error *error)
+{
+    const struct pim_schedule none = {0};
+    struct pim_overlap_layer layer;
+    struct pim_overlap overlap;
+    *rows = own->strides.steps;
+    if (!transformed)
+        return PIM_OK;
+    pim_chain_alone(&inputs->layers->layer[index], own, &layer);
+    enum pim_status status = pim_overlap_initialize(&overlap, &layer, 0, &none, error);
+    *rows = pim_divide_up(overlap.data_spaces, own->strides.banks);
+    pim_overlap_terminate(&overlap);
+    return status;
+}
+
+enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
+                                const struct pim_layer_mapping *mappings, uint32_t index,
+                                const struct pim_layer_mapping *own, struct pim_intake intake,
+                                struct pim_overlap_layer *layer, struct pim_error *error)
+{
+    const struct pim_mapped_layer *mapped = &inputs->layers->layer[index];
+    pim_chain_alone(mapped, own, layer);
     layer->link = calloc(mapped->links + 1, sizeof *layer->link);
     if (!layer->link)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the links of %s", layer->name);
-    uint64_t bus = 0; /* between stacks, behind the first message of the main producer */
-    layer->latency = own->cost.total;
+    uint64_t bus = 0; /* between stacks, behind the first message of the latest producer */
     for (uint32_t j = 0; j < mapped->links; j++) {
-        layer->link[j] = mapped->link[j];
+        const bool latest = j == intake.latest;
+        struct pim_link *link = &layer->link[j];
+        *link = mapped->link[j];
+        if (!latest && !intake.each_row)
+            *link = (struct pim_link){.producer = mapped->link[j].producer, .role = PIM_LINK_WHOLE};
         const struct pim_handover handover = hand_over(inputs, mappings, index, own, j);
         /* what the other producers send is there, and written, while the layer waits for the latest */
-        layer->link[j].transfer = j == mapped->main ? handover.ready : handover.message;
-        layer->latency += j == mapped->main ? handover.writing : 0;
-        bus += handover.all_bus - (j == mapped->main ? handover.bus : 0);
+        link->transfer = latest ? handover.ready : handover.message;
+        link->head = pim_intake_head(inputs, index, &own->cost, j);
+        layer->latency += latest ? handover.writing : 0;
+        bus += handover.all_bus - (latest ? handover.bus : 0);
     }
     layer->latency = pim_larger(layer->latency, pim_divide_up(bus, own->strides.steps));
     layer->links = mapped->links;
@@ -100,14 +129,16 @@ enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
 
 enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
                                  const struct pim_layer_mapping *mappings, bool transformed,
-                                 struct pim_overlap_layer **layers, struct pim_error *error)
+                                 const struct pim_chain *chain, struct pim_overlap_layer **layers,
+                                 struct pim_error *error)
 {
     uint32_t count = inputs->layers->count;
     *layers = calloc(count, sizeof **layers);
     if (!*layers)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " layers", count);
     for (uint32_t i = 0; i < count; i++) {
-        enum pim_status status = pim_chain_layer(inputs, mappings, i, &mappings[i], &(*layers)[i], error);
+        enum pim_status status = pim_chain_layer(inputs, mappings, i, &mappings[i], chain->layer[i].intake,
+                                                 &(*layers)[i], error);
         (*layers)[i].transformed = transformed;
         if (status != PIM_OK || pim_overlap_layer_derive(*layers, i, error) != PIM_OK) {
             pim_chain_layers_free(*layers, count);
@@ -127,6 +158,23 @@ static enum pim_status count_moved(struct pim_overlap *overlap, uint64_t *moved,
     enum pim_status status = pim_overlap_moved(overlap, list, moved, error);
     free(list);
     return status;
+}
+
+/* Decides how the layer takes what its producers send, and links it so. */
+static enum pim_status link_layer(const struct pim_search_inputs *inputs,
+                                  const struct pim_layer_mapping *mappings, uint32_t index, bool transformed,
+                                  const struct pim_schedule *schedules, struct pim_chain *chain,
+                                  struct pim_overlap_layer *layers, struct pim_error *error)
+{
+    struct pim_intake *intake = &chain->layer[index].intake;
+    uint64_t rows;
+    if (pim_chain_rows(inputs, index, &mappings[index], transformed, &rows, error) != PIM_OK)
+        return error->status;
+    *intake = pim_intake_decide(inputs, mappings, index, rows, schedules);
+    if (pim_chain_layer(inputs, mappings, index, &mappings[index], *intake, &layers[index], error) != PIM_OK)
+        return error->status;
+    layers[index].transformed = transformed;
+    return pim_overlap_layer_derive(layers, index, error);
 }
 
 static enum pim_status run_layer(const struct pim_overlap_layer *layers, uint32_t index, bool transformed,
@@ -157,16 +205,19 @@ enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
                               struct pim_chain *chain, struct pim_error *error)
 {
     uint32_t count = inputs->layers->count;
-    struct pim_overlap_layer *layers = NULL;
+    struct pim_overlap_layer *layers = calloc(count, sizeof *layers);
+    struct pim_schedule *schedules = calloc(count, sizeof *schedules);
     memset(chain, 0, sizeof *chain);
     chain->layer = calloc(count, sizeof *chain->layer);
-    struct pim_schedule *schedules = calloc(count, sizeof *schedules);
     enum pim_status status =
-        chain->layer && schedules
-            ? pim_chain_layers(inputs, mappings, transformed, &layers, error)
+        chain->layer && schedules && layers
+            ? PIM_OK
             : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " schedules", count);
-    for (uint32_t i = 0; layers && i < count && status == PIM_OK; i++)
-        status = run_layer(layers, i, transformed, schedules, chain, error);
+    for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
+        status = link_layer(inputs, mappings, i, transformed, schedules, chain, layers, error);
+        if (status == PIM_OK)
+            status = run_layer(layers, i, transformed, schedules, chain, error);
+    }
     for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
         const struct pim_mapped_layer *mapped = &inputs->layers->layer[i];
         chain->layer[i].left += chain->layer[i].end;

@@ -5,13 +5,14 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_CHAIN_H
 #define PIMSIM_MAPPERS_OVERLAPIM_CHAIN_H
 
-#include "mappers/overlapim/search_inputs.h"
+#include "mappers/overlapim/intake.h"
 
 struct pim_overlap_chain_layer {
     uint64_t start; /* the first of its inputs is ready, or its channels are free */
     uint64_t end;
     uint64_t left;  /* its last outputs have been sent to all that read them */
     uint64_t moved; /* transformed: partial sums on further banks, in output tiles */
+    struct pim_intake intake;
 };
 
 struct pim_chain {
@@ -38,17 +39,27 @@ uint64_t pim_chain_message(const struct pim_search_inputs *inputs, uint32_t inde
 /* Producers of a layer, and the layer that had its channels before, if there is one. */
 uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index);
 
+/* A layer with mapping `own`, without links, as the overlap analysis has it. */
+void pim_chain_alone(const struct pim_mapped_layer *mapped, const struct pim_layer_mapping *own,
+                     struct pim_overlap_layer *layer);
+
+/* Rows of a layer: its steps; transformed, those that its data spaces fill. */
+enum pim_status pim_chain_rows(const struct pim_search_inputs *inputs, uint32_t index,
+                               const struct pim_layer_mapping *own, bool transformed, uint64_t *rows,
+                               struct pim_error *error);
+
 /* A layer with mapping `own`, linked to producers that have theirs; pim_overlap_layer_derive() comes next. */
 enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
                                 const struct pim_layer_mapping *mappings, uint32_t index,
-                                const struct pim_layer_mapping *own, struct pim_overlap_layer *layer,
-                                struct pim_error *error);
+                                const struct pim_layer_mapping *own, struct pim_intake intake,
+                                struct pim_overlap_layer *layer, struct pim_error *error);
 
-/* The layers with these mappings, linked, as the overlap analysis and a mapping file have them; the caller
- * frees them with pim_chain_layers_free(). */
+/* The layers with these mappings, linked as they are in `chain`, as the overlap analysis and a mapping file
+ * have them; the caller frees them with pim_chain_layers_free(). */
 enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
                                  const struct pim_layer_mapping *mappings, bool transformed,
-                                 struct pim_overlap_layer **layers, struct pim_error *error);
+                                 const struct pim_chain *chain, struct pim_overlap_layer **layers,
+                                 struct pim_error *error);
 void pim_chain_layers_free(struct pim_overlap_layer *layers, uint32_t count);
 
 enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,

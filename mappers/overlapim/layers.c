@@ -1,4 +1,5 @@
 #include "mappers/overlapim/layers.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -143,11 +144,39 @@ static struct pim_mapped_layer *add_layer(const struct making *making, uint32_t 
     return layer;
 }
 
+/* At most so many that sums over links, times PIM_OPERAND, are numbers. */
+static uint64_t outputs_of(const struct pim_mapped_layer *layer)
+{
+    const uint32_t *size = layer->workload.size;
+    const uint64_t outputs = (uint64_t)size[PIM_N] * size[PIM_K] * size[PIM_P] * size[PIM_Q];
+    return pim_smaller(outputs, UINT32_MAX);
+}
+
+/* What comes from each of the links of an operand, from link `first` on: as their producers have outputs. */
+static enum pim_status share_out(const struct making *making, struct pim_mapped_layer *layer, uint32_t first)
+{
+    uint64_t all = 0, so_far = 0;
+    uint32_t *grown = realloc(layer->part, (layer->links + 1) * sizeof *grown);
+    if (!grown)
+        return pim_fail(making->error, PIM_NO_MEMORY, "out of memory for the layers of the network");
+    layer->part = grown;
+    layer->operands += layer->links > first;
+    for (uint32_t j = first; j < layer->links; j++)
+        all += outputs_of(&making->layers->layer[layer->link[j].producer]);
+    for (uint32_t j = first; j < layer->links; j++) {
+        const uint64_t before = PIM_OPERAND * so_far / all;
+        so_far += outputs_of(&making->layers->layer[layer->link[j].producer]);
+        layer->part[j] = (uint32_t)(PIM_OPERAND * so_far / all - before);
+    }
+    return PIM_OK;
+}
+
 /* Links to all origins of one input; an arrangement that does not fit is read as a whole. */
 static enum pim_status link_input(const struct making *making, uint32_t input, enum pim_link_role role,
                                   struct pim_mapped_layer *layer)
 {
     const struct origins *origins = &making->origins[input];
+    const uint32_t first = layer->links;
     struct pim_error ignored = {PIM_OK, ""};
     for (uint32_t i = 0; i < origins->count; i++) {
         const struct origin *origin = &origins->list[i];
@@ -174,7 +203,7 @@ static enum pim_status link_input(const struct making *making, uint32_t input, e
             layer->main = layer->links - 1;
         layer->depth = depth >= layer->depth ? depth + 1 : layer->depth;
     }
-    return PIM_OK;
+    return share_out(making, layer, first);
 }
 
 static enum pim_status finish(const struct making *making, uint32_t index, struct pim_mapped_layer *layer)
@@ -485,8 +514,10 @@ enum pim_status pim_mapped_layers_make(const struct pim_network *network, struct
 
 void pim_mapped_layers_terminate(struct pim_mapped_layers *layers)
 {
-    for (uint32_t i = 0; layers->layer && i < layers->count; i++)
+    for (uint32_t i = 0; layers->layer && i < layers->count; i++) {
         free(layers->layer[i].link);
+        free(layers->layer[i].part);
+    }
     free(layers->layer);
     memset(layers, 0, sizeof *layers);
 }

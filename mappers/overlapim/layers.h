@@ -29,7 +29,11 @@ struct pim_mapped_layer {
     struct pim_workload workload;
     uint32_t links;
     struct pim_link *link; /* owned; producers are indices of mapped layers */
+    uint32_t *part;        /* owned; by link: what comes from it, of PIM_OPERAND for each operand */
+    uint32_t operands;     /* tensors that it reads and that layers make; a concatenation is one */
 };
+
+enum { PIM_OPERAND = 1 << 20 };
 
 struct pim_mapped_layers {
     uint32_t count, products;

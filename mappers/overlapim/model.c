@@ -86,7 +86,7 @@ void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest 
     use->inputs = temporal[PIM_N] * temporal[PIM_C] * window * (workload->groups > 1 ? temporal[PIM_K] : 1);
     if (!layer->product) /* a column holds what its own outputs are made of */
         use->inputs = use->outputs * workload->size[PIM_R] * workload->size[PIM_S] *
-                      (layer->links > 0 ? layer->links : 1);
+                      (layer->operands > 0 ? layer->operands : 1);
     use->resident = use->weights * weight_steps;
     use->input_loads = changes(nest, inputs_of(workload));
     use->weight_loads = changes(nest, WEIGHTS);
@@ -205,7 +205,8 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
     }
     cost->add += pim_divide_up(stores * use.outputs * layer->post.additions * add, steps);
     cost->multiply += pim_divide_up(stores * use.outputs * layer->post.multiplications * multiply, steps);
-    cost->input = pim_divide_up(pim_machine_move(machine, use.inputs * word, banks) * use.input_loads, steps);
+    cost->load = pim_machine_move(machine, use.inputs * word, banks);
+    cost->input = pim_divide_up(cost->load * use.input_loads, steps);
     if (layer->product && space->drop_weights)
         cost->input +=
             pim_divide_up(pim_machine_move(machine, use.weights * word, banks) * use.weight_loads, steps);

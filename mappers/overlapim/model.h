@@ -36,6 +36,7 @@ struct pim_step_cost {
 #undef X
     uint64_t total;
     uint64_t rows;     /* that a column needs, weights of all steps included */
+    uint64_t load;     /* ticks of writing the inputs of a step that reads others than the step before */
     uint64_t channels; /* that the layer uses */
     uint64_t banks;    /* of a channel */
     uint64_t stores;   /* steps after which outputs are final */

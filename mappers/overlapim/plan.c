@@ -162,6 +162,7 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
                                    .budget = options->search.steps ? options->search.steps : BUDGET,
                                    .seed = options->search.seed,
                                    .comparisons = options->analysis ? COMPARISONS : 0,
+                                   .real = plan->real,
                                    .order = (enum pim_search_order)options->order};
     uint32_t channels = plan->machine.stacks * plan->machine.channels;
     if (plan->search.channels > channels)

@@ -14,8 +14,8 @@ static const struct pim_layer_mapping *mappings_of(const struct pim_overlapim_pl
 static enum pim_status write_nests(const struct pim_overlapim_plan *plan, FILE *file, struct pim_error *error)
 {
     struct pim_overlap_layer *layers = NULL;
-    if (pim_chain_layers(&plan->search, mappings_of(plan), pim_overlapim_transformed(plan), &layers, error) !=
-        PIM_OK)
+    if (pim_chain_layers(&plan->search, mappings_of(plan), pim_overlapim_transformed(plan),
+                         &plan->chains[pim_overlapim_series(plan)], &layers, error) != PIM_OK)
         return error->status;
     fprintf(file, "\n");
     pim_case_write(layers, plan->layers.count, file);

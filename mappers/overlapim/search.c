@@ -35,17 +35,6 @@ struct task {
     bool stopped;
 };
 
-static void fill_layer(const struct pim_mapped_layer *mapped, const struct pim_layer_mapping *mapping,
-                       struct pim_overlap_layer *layer)
-{
-    pim_overlap_layer_initialize(layer);
-    (void)snprintf(layer->name, sizeof layer->name, "%s", mapped->name);
-    layer->workload = mapped->workload;
-    layer->nest = mapping->nest;
-    layer->strides = mapping->strides;
-    layer->latency = mapping->cost.total;
-}
-
 /* The end of the consumer, ready times by comparison; *left comparisons may still be made. */
 static enum pim_status score_by_comparison(const struct pim_overlap_layer layers[2],
                                            const struct pim_schedule schedules[2],
@@ -85,13 +74,14 @@ static enum pim_status score_pair(const struct pim_search_inputs *inputs, uint32
     struct pim_overlap_layer layers[2];
     struct pim_overlap overlap;
     struct pim_link link = to->link[to->main];
-    fill_layer(&inputs->layers->layer[producer], first, &layers[0]);
-    fill_layer(to, second, &layers[1]);
+    pim_chain_alone(&inputs->layers->layer[producer], first, &layers[0]);
+    pim_chain_alone(to, second, &layers[1]);
     link.producer = 0;
     const struct pim_handover handover =
         pim_hand_over(inputs->machine, &first->cost, &second->cost, second->strides.steps,
                       (struct pim_way){pim_chain_unit(inputs, producer), pim_chain_unit(inputs, consumer)});
     link.transfer = handover.ready;
+    link.head = pim_intake_head(inputs, consumer, &second->cost, to->main);
     layers[1].latency += handover.writing;
     layers[1].latency =
         pim_larger(layers[1].latency, pim_divide_up(handover.all_bus - handover.bus, second->strides.steps));
@@ -249,14 +239,10 @@ static enum pim_status look(struct task *task, struct pim_layer_mapping *chosen,
 static enum pim_status least_of_neighbour(const struct task *task, uint64_t *ticks, struct pim_error *error)
 {
     const struct pim_layer_mapping *mapping = task->neighbour.mapping;
-    const struct pim_schedule none = {0};
-    struct pim_overlap_layer layer;
-    struct pim_overlap overlap;
-    uint64_t banks = mapping->strides.banks;
-    fill_layer(&task->inputs->layers->layer[task->neighbour.layer], mapping, &layer);
-    enum pim_status status = pim_overlap_initialize(&overlap, &layer, 0, &none, error);
-    *ticks = (overlap.data_spaces + banks - 1) / banks * mapping->cost.total;
-    pim_overlap_terminate(&overlap);
+    uint64_t rows;
+    enum pim_status status =
+        pim_chain_rows(task->inputs, task->neighbour.layer, mapping, true, &rows, error);
+    *ticks = rows * mapping->cost.total;
     return status;
 }
 

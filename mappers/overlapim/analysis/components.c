@@ -239,6 +239,7 @@ static enum pim_status make_sources(struct pim_overlap *overlap, const struct pi
                                                          .latency = schedule->latency,
                                                          .tail = from->strides.tail,
                                                          .transfer = layer->link[j].transfer,
+                                                         .head = layer->link[j].head,
                                                          .monotone = true};
         if (schedule->end > overlap->inputs_end)
             overlap->inputs_end = schedule->end;
@@ -310,5 +311,6 @@ uint64_t pim_overlap_time(const struct pim_overlap_source *source, int64_t key)
     if (key < 0)
         return 0;
     uint64_t step = (uint64_t)key + source->tail;
-    return (source->table ? source->table[step] : (step + 1) * source->latency) + source->transfer;
+    uint64_t there = (source->table ? source->table[step] : (step + 1) * source->latency) + source->transfer;
+    return there > source->head ? there - source->head : 0;
 }

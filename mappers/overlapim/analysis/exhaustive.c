@@ -120,6 +120,7 @@ enum pim_status pim_overlap_exhaustive(const struct pim_overlap_layer *layers, u
                 }
             }
             end += boxes > 0 ? link->transfer : 0;
+            end -= end < link->head ? end : link->head;
             list[i].ready = end > list[i].ready ? end : list[i].ready;
         }
         free(made);

@@ -40,6 +40,9 @@ enum pim_status pim_overlap_layer_derive(struct pim_overlap_layer *layers, uint3
         if (link->transfer > limit)
             return pim_fail(error, PIM_BAD_INPUT, "%s: a transfer of %" PRIu64 " ticks: at most %" PRIu64,
                             layer->name, link->transfer, limit);
+        if (link->head > limit)
+            return pim_fail(error, PIM_BAD_INPUT, "%s: a head of %" PRIu64 " ticks: at most %" PRIu64,
+                            layer->name, link->head, limit);
         if (pim_link_check(link, &layers[link->producer].workload, &layer->workload, error) != PIM_OK)
             return pim_fail_in(error, "%s behind %s", layer->name, layers[link->producer].name);
     }

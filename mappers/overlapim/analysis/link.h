@@ -34,6 +34,7 @@ struct pim_link {
     uint32_t pool_kernel, pool_stride, pool_padding; /* kernel 0: no pooling */
     uint32_t first_channel; /* of the consumer's input that this producer's channel 0 is (concatenation) */
     uint64_t transfer;      /* ticks from the end of a producer's step until its output is in place */
+    uint64_t head;          /* ticks of a step of the consumer before it waits for this producer */
 };
 
 /* The dimensions of a producer's output in which needs are intervals. PIM_NEED_FLAT takes the place of K, P

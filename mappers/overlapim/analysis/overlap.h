@@ -63,7 +63,7 @@ struct pim_component {
 struct pim_overlap_source {
     const uint64_t *table; /* end by key; NULL: (key + 1) * latency */
     uint64_t *owned;       /* the table, when it was made for this overlap */
-    uint64_t latency, tail, transfer;
+    uint64_t latency, tail, transfer, head;
     bool monotone; /* a larger key is never earlier */
 };
 
@@ -94,7 +94,8 @@ enum pim_status pim_overlap_initialize(struct pim_overlap *overlap, const struct
                                        struct pim_error *error);
 void pim_overlap_terminate(struct pim_overlap *overlap);
 
-/* Ready time of a key of a link; key < 0: nothing is needed, 0. */
+/* When the consumer's step may begin for a key of a link: its ready time, less what the step does before it
+ * waits for the link. key < 0: nothing is needed, 0. */
 uint64_t pim_overlap_time(const struct pim_overlap_source *source, int64_t key);
 
 /* The end of the lock-step schedule of the consumer. Without going through the steps where producers are

@@ -27,7 +27,8 @@ static uint64_t lockstep_uniform(const struct pim_overlap *overlap)
     for (uint32_t j = 0; j < overlap->links; j++) {
         const struct pim_overlap_source *source = &overlap->source[j];
         int64_t sum = (int64_t)((source->tail + 1) * source->latency + source->transfer +
-                                pim_overlap_sequential(layer));
+                                pim_overlap_sequential(layer)) -
+                      (int64_t)source->head;
         bool needed = true;
         for (uint32_t c = 0; c < overlap->components && needed; c++) {
             const struct pim_component *component = &overlap->component[c];

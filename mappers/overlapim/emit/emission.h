@@ -27,8 +27,6 @@ struct pim_emission {
     struct pim_layer_rows *rows;
     struct pim_column_use *use; /* by layer */
     struct pim_real *real;      /* by layer */
-    uint32_t *latest;           /* by layer: the link whose producer ends last */
-    bool *fits;                 /* by layer: its program on a channel, in the window */
     struct pim_emission_flow *flows;
     uint32_t flow_count;
     struct pim_error *error;
@@ -71,8 +69,6 @@ enum pim_status pim_emission_compute(struct pim_emission_program *program, unsig
 /* --- flows.c --- */
 
 enum pim_status pim_emission_flows(struct pim_emission *emission);
-uint32_t pim_emission_latest(const struct pim_overlapim_plan *plan, uint32_t index);
-bool pim_emission_fits(const struct pim_emission *emission, uint32_t index);
 enum pim_status pim_emission_receives(struct pim_emission_program *program, uint64_t row, uint32_t link);
 enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_t rows);
 

@@ -123,9 +123,8 @@ static enum pim_status put_row(struct pim_emission_program *program, uint64_t ro
              stores = last_share(use->output_stores, row, rows);
     uint64_t weights = first_share(use->weight_loads, row, rows) * use->weights;
     uint64_t moved = loads * use->inputs * word, links = layer->links > 0 ? layer->links : 1;
-    for (uint32_t j = 0; j < links;
-         j++) { /* what comes from each producer goes to its rows when it is there */
-        uint64_t share = moved * (j + 1) / links - moved * j / links;
+    for (uint32_t j = 0; j < links; j++) { /* what comes from each goes to its rows when it is there */
+        uint64_t share = pim_intake_share(layer, moved, j + 1) - pim_intake_share(layer, moved, j);
         if ((j < layer->links && pim_emission_receives(program, row, j) != PIM_OK) ||
             put_move(program, share, pim_emission_banks(emission, program->layer)) != PIM_OK)
             return emission->error->status;
@@ -218,7 +217,8 @@ static enum pim_status prepare(struct pim_emission *emission)
                         "--rows real: %" PRIu32 " layers on %" PRIu32 " times %" PRIu32
                         " channels: each needs channels of its own",
                         count, places, plan->search.channels);
-    if (pim_rows_make(&plan->search, emission->mappings, pim_overlapim_transformed(plan), &emission->rows,
+    if (pim_rows_make(&plan->search, emission->mappings, pim_overlapim_transformed(plan),
+                      &plan->chains[pim_overlapim_series(plan)], &emission->rows,
                       emission->error) != PIM_OK)
         return emission->error->status;
     for (uint32_t i = 0; i < count; i++) {
@@ -227,12 +227,9 @@ static enum pim_status prepare(struct pim_emission *emission)
         pim_column_use(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
         if (pim_overlapim_transformed(plan))
             pim_column_use_existing(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
-        emission->latest[i] = pim_emission_latest(plan, i);
         if (plan->real && place(plan, i, &emission->real[i], emission->error) != PIM_OK)
             return emission->error->status;
     }
-    for (uint32_t i = 0; i < count; i++)
-        emission->fits[i] = pim_emission_fits(emission, i);
     return pim_emission_flows(emission);
 }
 
@@ -254,10 +251,8 @@ enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct
                                     .writer = writer,
                                     .use = calloc(count, sizeof *emission.use),
                                     .real = calloc(count, sizeof *emission.real),
-                                    .latest = calloc(count, sizeof *emission.latest),
-                                    .fits = calloc(count, sizeof *emission.fits),
                                     .error = error};
-    enum pim_status status = !emission.use || !emission.real || !emission.latest || !emission.fits
+    enum pim_status status = !emission.use || !emission.real
                                  ? pim_fail(error, PIM_NO_MEMORY, "out of memory for the programs")
                                  : prepare(&emission);
     if (status == PIM_OK)
@@ -265,8 +260,6 @@ enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct
     for (uint32_t f = 0; f < emission.flow_count; f++)
         free(emission.flows[f].message);
     free(emission.flows);
-    free(emission.latest);
-    free(emission.fits);
     free(emission.real);
     free(emission.use);
     pim_rows_free(emission.rows, count);

@@ -16,43 +16,6 @@ static uint64_t data_after(const struct pim_emission *emission, uint32_t layer, 
     return all / of * rows + all % of * rows / of;
 }
 
-/* Of several producers the one that ends last, of those the last of the network: none of the others waits
- * for it. */
-uint32_t pim_emission_latest(const struct pim_overlapim_plan *plan, uint32_t index)
-{
-    const struct pim_chain *chain = &plan->chains[pim_overlapim_series(plan)];
-    const struct pim_mapped_layer *layer = &plan->layers.layer[index];
-    uint32_t latest = 0;
-    for (uint32_t j = 1; j < layer->links; j++) {
-        uint32_t mine = layer->link[j].producer, theirs = layer->link[latest].producer;
-        uint64_t end = chain->layer[mine].end, last = chain->layer[theirs].end;
-        if (end > last || (end == last && mine > theirs))
-            latest = j;
-    }
-    return latest;
-}
-
-/* Whether all receives of a layer are posted when it begins: no sender waits for it, in whatever order its
- * producers send. Then it takes from all of them row by row. */
-bool pim_emission_fits(const struct pim_emission *emission, uint32_t index)
-{
-    const struct pim_overlapim_plan *plan = emission->plan;
-    const struct pim_mapped_layer *layer = &plan->layers.layer[index];
-    uint64_t each = 16, most = plan->machine.window; /* a row's own instructions, at most */
-    for (uint64_t left = emission->use[index].shared; left > 1; left = (left + 1) / 2)
-        each += 4;
-    for (uint32_t j = 0; j < layer->links; j++)
-        each += 2 * pim_emission_channels(emission, layer->link[j].producer);
-    for (uint32_t i = index + 1; i < plan->layers.count; i++) {
-        for (uint32_t j = 0; j < plan->layers.layer[i].links; j++)
-            each +=
-                plan->layers.layer[i].link[j].producer == index ? 2 * pim_emission_channels(emission, i) : 0;
-    }
-    const struct pim_real *real = &emission->real[index]; /* of real rows each operation is an instruction */
-    each += real->used ? 2 * real->count[PIM_REAL_INSIDE] + 64 * real->outputs : 0;
-    return emission->rows[index].rows < most / each;
-}
-
 static enum pim_status make_flow(struct pim_emission *emission, uint32_t consumer, uint32_t link,
                                  struct pim_emission_flow *flow)
 {
@@ -62,13 +25,12 @@ static enum pim_status make_flow(struct pim_emission *emission, uint32_t consume
     *flow = (struct pim_emission_flow){
         .producer = layer->link[link].producer, .consumer = consumer, .link = link};
     flow->ends = pim_emission_hands_over_at_ends(emission, flow);
-    bool progressive = !flow->ends && (emission->fits[consumer] || link == emission->latest[consumer]);
     flow->message = calloc(rows->rows, sizeof *flow->message);
     if (!flow->message)
         return pim_fail(emission->error, PIM_NO_MEMORY, "out of memory for messages");
     uint64_t data = 0;
     for (uint64_t r = 0; r < rows->rows; r++) {
-        uint64_t need = progressive ? rows->need[link][r] : last;
+        uint64_t need = flow->ends ? last : rows->need[link][r];
         if (need <= before)
             continue;
         uint64_t now = data_after(emission, flow->producer, need);
@@ -142,8 +104,7 @@ enum pim_status pim_emission_receives(struct pim_emission_program *program, uint
         return PIM_OK;
     uint64_t need = emission->rows[program->layer].need[link][row];
     uint32_t senders = pim_emission_channels(emission, flow->producer);
-    bool whole = !emission->fits[program->layer] && link != emission->latest[program->layer];
-    for (; flow->sent < flow->count && (whole || flow->message[flow->sent].rows <= need); flow->sent++) {
+    for (; flow->sent < flow->count && flow->message[flow->sent].rows <= need; flow->sent++) {
         for (uint32_t c = 0; c < senders; c++) { /* in the order in which they get to this channel */
             uint32_t at = (program->channel + senders - c % senders) % senders;
             uint32_t from = pim_emission_unit(emission, flow->producer, at);

@@ -63,7 +63,7 @@ static enum pim_status fill_need(const struct making *making, uint32_t index, ui
     struct pim_link one = layer->link[link];
     struct pim_ready *list = NULL;
     struct pim_overlap overlap;
-    one.transfer = 0;
+    one.transfer = one.head = 0;
     layer->link = &one;
     layer->links = 1;
     enum pim_status status =
@@ -142,7 +142,8 @@ static enum pim_status make_layer(const struct making *making, uint32_t index)
 
 enum pim_status pim_rows_make(const struct pim_search_inputs *inputs,
                               const struct pim_layer_mapping *mappings, bool transformed,
-                              struct pim_layer_rows **rows, struct pim_error *error)
+                              const struct pim_chain *chain, struct pim_layer_rows **rows,
+                              struct pim_error *error)
 {
     uint32_t count = inputs->layers->count;
     struct making making = {.times = calloc(count, sizeof *making.times),
@@ -151,7 +152,7 @@ enum pim_status pim_rows_make(const struct pim_search_inputs *inputs,
                             .transformed = transformed,
                             .error = error};
     enum pim_status status = making.times && making.counts && making.rows
-                                 ? pim_chain_layers(inputs, mappings, transformed, &making.layers, error)
+                                 ? pim_chain_layers(inputs, mappings, transformed, chain, &making.layers, error)
                                  : pim_fail(error, PIM_NO_MEMORY, "out of memory for the rows");
     for (uint32_t i = 0; i < count && status == PIM_OK; i++)
         status = make_layer(&making, i);

@@ -10,10 +10,11 @@ struct pim_layer_rows {
     uint64_t **need; /* [link][row]: rows of the producer that must have ended, not falling */
 };
 
-/* Of all layers, in lock step or transformed; the caller terminates each and frees the array. */
+/* Of all layers, in lock step or transformed, as `chain` has them; the caller terminates each and frees the array. */
 enum pim_status pim_rows_make(const struct pim_search_inputs *inputs,
                               const struct pim_layer_mapping *mappings, bool transformed,
-                              struct pim_layer_rows **rows, struct pim_error *error);
+                              const struct pim_chain *chain, struct pim_layer_rows **rows,
+                              struct pim_error *error);
 void pim_rows_free(struct pim_layer_rows *rows, uint32_t layers);
 
 #endif

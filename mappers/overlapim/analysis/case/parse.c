@@ -165,6 +165,9 @@ static enum pim_status take_link(const struct reading *reading, const char *plac
         } else if (strcmp(key, "X") == 0) {
             good = count_of(item, 0, PIM_OVERLAP_TIME, &number[0]);
             link->transfer = number[0];
+        } else if (strcmp(key, "head") == 0) {
+            good = count_of(item, 0, PIM_OVERLAP_TIME, &number[0]);
+            link->head = number[0];
         } else if (strcmp(key, "producer") == 0) {
             good = count_of(item, 0, PIM_CASE_LAYERS, &number[0]);
             link->producer = (uint32_t)number[0];
@@ -180,7 +183,7 @@ static enum pim_status take_link(const struct reading *reading, const char *plac
         if (!good)
             return pim_fail(reading->error, PIM_BAD_INPUT,
                             "%s: %s: \"%.40s\": a link has pool [kernel, stride, padding], flatten, "
-                            "first_channel, X, producer and role (input, rows, columns, whole)",
+                            "first_channel, X, head, producer and role (input, rows, columns, whole)",
                             reading->name, place, key);
     }
     return PIM_OK;

@@ -9,7 +9,7 @@
  *       groups 1
  *       latency 100
  *       transformed
- *       after conv0 transfer 5 pool 3 2 1 flatten channel 0 role input
+ *       after conv0 transfer 5 head 2 pool 3 2 1 flatten channel 0 role input
  *       for P in [0:112)
  *       cut
  *       ...
@@ -29,6 +29,8 @@
 static void write_link(const struct pim_overlap_layer *layers, const struct pim_link *link, FILE *file)
 {
     fprintf(file, "  after %s transfer %" PRIu64, layers[link->producer].name, link->transfer);
+    if (link->head > 0)
+        fprintf(file, " head %" PRIu64, link->head);
     if (link->pool_kernel > 0)
         fprintf(file, " pool %" PRIu32 " %" PRIu32 " %" PRIu32, link->pool_kernel, link->pool_stride,
                 link->pool_padding);
@@ -119,6 +121,8 @@ static bool take_link_word(const char *word, char **rest, struct pim_link *link)
     }
     if (strcmp(word, "transfer") == 0)
         return take_number(rest, PIM_OVERLAP_TIME, &link->transfer);
+    if (strcmp(word, "head") == 0)
+        return take_number(rest, PIM_OVERLAP_TIME, &link->head);
     if (strcmp(word, "channel") == 0 && take_number(rest, PIM_NEST_EXTENT, &number[0])) {
         link->first_channel = (uint32_t)number[0];
         return true;
@@ -162,8 +166,8 @@ static enum pim_status take_after(struct text_reading *reading, char **rest)
     for (const char *word = strtok_r(NULL, " \t", rest); word; word = strtok_r(NULL, " \t", rest)) {
         if (!take_link_word(word, rest, link))
             return pim_fail(reading->error, PIM_BAD_INPUT,
-                            "after: \"%.40s\": allowed are transfer TICKS, pool KERNEL STRIDE PADDING, "
-                            "flatten, channel FIRST and role input, rows, columns or whole",
+                            "after: \"%.40s\": allowed are transfer TICKS, head TICKS, pool KERNEL STRIDE "
+                            "PADDING, flatten, channel FIRST and role input, rows, columns or whole",
                             word);
     }
     return PIM_OK;
