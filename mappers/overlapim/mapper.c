@@ -1,5 +1,6 @@
 #include "mappers/overlapim/mapper.h"
 
+#include "mappers/overlapim/choice.h"
 #include "mappers/overlapim/emit/emit.h"
 #include "mappers/overlapim/emit/real_check.h"
 #include "mappers/overlapim/plan.h"
@@ -12,10 +13,10 @@
 
 static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("objective", struct pim_overlapim_options, objective, "NAME",
-                   "original|overlap|transform|ahead",
+                   "original|overlap|transform|ahead|best",
                    "Which mappings are estimated and written: those with the best sequential latency, the "
-                   "best overlapped one, or the best transformed one (default), of pairs; or behind all "
-                   "layers before"),
+                   "best overlapped one, or the best transformed one, of pairs; those found behind all "
+                   "layers before; or the fastest of all that were found (default)"),
     PIM_CHOICE_ROW(
         "order", struct pim_overlapim_options, order, "NAME", "forward|backward|middle-output|middle-total",
         "Where the search begins: at the first layer (default), the last, the one with the largest "
@@ -45,7 +46,7 @@ static const struct pim_option rows[] = {
 };
 
 static const struct pim_overlapim_options defaults = {
-    .search = {.seed = 1}, .objective = PIM_OBJECTIVE_TRANSFORM, .channels = 1, .data_spaces = 16384};
+    .search = {.seed = 1}, .objective = PIM_OBJECTIVE_BEST, .channels = 1, .data_spaces = 16384};
 
 /* A plan with the texts that its traces carry. */
 struct made {
@@ -63,7 +64,7 @@ static enum pim_status accept(const void *given, bool writes, struct pim_error *
     (void)writes;
     if ((options->rows == 1 || options->check) && options->objective == PIM_OBJECTIVE_TRANSFORM)
         return pim_fail(error, PIM_USAGE,
-                        "--rows real and --check-values are for --objective original, overlap or ahead: a "
+                        "--rows real and --check-values are for --objective original, overlap, ahead or best: a "
                         "transformation puts sums into other banks than the nest says");
     return pim_option_refuse(&pim_overlapim_mapper.options, given, refusals,
                              sizeof refusals / sizeof refusals[0], error);
@@ -75,13 +76,14 @@ static void terminate(void *plan)
     pim_overlapim_plan_terminate(&made->plan);
 }
 
-/* The trace of the plan as it is, simulated in a folder of its own, up to `limit` cycles. */
-static enum pim_status simulate(struct made *made, uint64_t limit, uint64_t *cycles, bool *complete,
-                                struct pim_error *error)
+/* The trace of the plan as it is, simulated in a folder of its own. */
+static enum pim_status simulate(void *context, uint64_t *cycles, struct pim_error *error)
 {
+    struct made *made = context;
     const struct pim_mapper_inputs *inputs = made->inputs;
     struct pim_mapping mapping = {.mapper = &pim_overlapim_mapper, .plan = made};
     char folder[4000], path[4096];
+    bool complete = false;
     const char *given = getenv("TMPDIR");
     int length = snprintf(folder, sizeof folder, "%s/pimsim-XXXXXX", given && *given ? given : "/tmp");
     if (length < 0 || (size_t)length >= sizeof folder || !mkdtemp(folder))
@@ -90,72 +92,37 @@ static enum pim_status simulate(struct made *made, uint64_t limit, uint64_t *cyc
     (void)snprintf(path, sizeof path, "%s/trace", folder);
     enum pim_status status = pim_mapping_write(&mapping, path, error);
     if (status == PIM_OK)
-        status = inputs->simulate(inputs->simulator, path, limit, cycles, complete, error);
+        status = inputs->simulate(inputs->simulator, path, UINT64_MAX, cycles, &complete, error);
     (void)unlink(path);
     (void)rmdir(folder);
     return status;
 }
 
-/* Whether the shorter estimate is that of the rule, or its rows alone have room for all words. */
-static bool rule_is_estimated_faster(struct made *made, struct pim_overlapim_found *rule)
+/* What is written is the fastest that was found: of all series, where none was asked for; of `ahead` and of
+ * the sequential latencies of single layers, the simplest there is, where `ahead` was. Nothing is simulated
+ * where nobody does, and where time is over or limited: simulations are not stopped. */
+static enum pim_status choose(struct made *made, const struct pim_mapper_search *search,
+                              struct pim_error *error)
 {
-    const uint64_t found_end = made->plan.chains[PIM_SERIES_AHEAD].end, rule_end = rule->chain.end;
-    struct pim_error ignored = {0};
-    const bool found_fits = pim_overlapim_rows_fit(&made->plan, &ignored) == PIM_OK;
-    pim_overlapim_exchange(&made->plan, rule);
-    const bool rule_fits = pim_overlapim_rows_fit(&made->plan, &ignored) == PIM_OK;
-    pim_overlapim_exchange(&made->plan, rule);
-    return found_fits == rule_fits ? rule_end < found_end : rule_fits;
-}
-
-/* Whether the mappings of the rule are faster than those that were found. Estimates decide where they are a
- * third apart, where nobody simulates or no trace can be kept, and where time is over or limited: simulations
- * are not stopped. A rule whose mappings are refused does not win, and wins where those found alone are. */
-static enum pim_status rule_wins(struct made *made, const struct pim_mapper_search *search,
-                                 struct pim_overlapim_found *rule, bool *wins, struct pim_error *error)
-{
-    const uint64_t found_end = made->plan.chains[PIM_SERIES_AHEAD].end, rule_end = rule->chain.end;
+    static const enum pim_series in_lock_step[] = {PIM_SERIES_ORIGINAL_OVERLAP, PIM_SERIES_OVERLAP,
+                                                   PIM_SERIES_AHEAD},
+                                 all[] = {PIM_SERIES_ORIGINAL_OVERLAP, PIM_SERIES_ORIGINAL_TRANSFORM,
+                                          PIM_SERIES_OVERLAP,          PIM_SERIES_OVERLAP_TRANSFORM,
+                                          PIM_SERIES_TRANSFORM,        PIM_SERIES_AHEAD},
+                                 ahead[] = {PIM_SERIES_AHEAD, PIM_SERIES_ORIGINAL_OVERLAP};
+    struct pim_overlapim_plan *plan = &made->plan;
     const bool hurried = search->seconds > 0 || (search->stop && search->stop(search->context));
-    uint64_t found = 0, cycles = 0;
-    bool complete = false;
-    *wins = rule_is_estimated_faster(made, rule);
-    if (!made->inputs->simulate || hurried || 3 * rule_end >= 4 * found_end || 3 * found_end >= 4 * rule_end)
-        return PIM_OK;
-    const enum pim_status first = simulate(made, UINT64_MAX, &found, &complete, error);
-    enum pim_status status = first;
-    if (first == PIM_OK || first == PIM_BAD_INPUT) { /* what no trace can be written of is slower than all */
-        *error = (struct pim_error){0};
-        found = first == PIM_OK ? found : UINT64_MAX;
-        made->plan.ends = false;
-        pim_overlapim_exchange(&made->plan, rule);
-        status = simulate(made, found, &cycles, &complete, error);
-        pim_overlapim_exchange(&made->plan, rule);
-    }
-    made->plan.ends = false;
-    if (status == PIM_BAD_INPUT || status == PIM_IO) { /* what was found is written next, and said of it */
-        *error = (struct pim_error){0};
-        *wins = status == PIM_IO && *wins;
-        return PIM_OK;
-    }
-    *wins = complete && cycles < found;
-    return status;
-}
-
-/* `ahead` is held against the sequential latencies of single layers, the simplest there is. */
-static enum pim_status hold_against_rule(struct made *made, const struct pim_mapper_search *search,
-                                         struct pim_error *error)
-{
-    struct pim_overlapim_found rule = {0};
-    bool wins = false;
-    enum pim_status status = pim_overlapim_rule(&made->plan, &rule, error);
-    if (status == PIM_OK)
-        status = rule_wins(made, search, &rule, &wins, error);
-    if (status == PIM_OK && wins) {
-        pim_overlapim_exchange(&made->plan, &rule);
-        made->plan.ruled = true;
-    }
-    pim_overlapim_found_terminate(&rule);
-    return status;
+    pim_series_simulate *by = made->inputs->simulate && !hurried ? simulate : NULL;
+    if (plan->best && !plan->real)
+        return pim_series_choose(plan, all, sizeof all / sizeof all[0], by, made, error);
+    if (plan->best) /* a transformation puts sums into other banks than the nest says */
+        return pim_series_choose(plan, in_lock_step, sizeof in_lock_step / sizeof in_lock_step[0], by, made,
+                                 error);
+    if (pim_series_choose(plan, ahead, sizeof ahead / sizeof ahead[0], by, made, error) != PIM_OK)
+        return error->status;
+    plan->ruled = plan->series == PIM_SERIES_ORIGINAL_OVERLAP;
+    plan->series = PIM_SERIES_AHEAD;
+    return plan->ruled ? pim_overlapim_take_rule(plan, error) : PIM_OK;
 }
 
 static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *options, void *plan,
@@ -165,8 +132,9 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
     struct made *made = plan;
     made->inputs = inputs;
     enum pim_status status = pim_overlapim_plan_make(inputs, options, &made->plan, error);
-    if (status == PIM_OK && given->objective == PIM_OBJECTIVE_AHEAD)
-        status = hold_against_rule(made, &given->search, error);
+    if (status == PIM_OK &&
+        (given->objective == PIM_OBJECTIVE_AHEAD || given->objective == PIM_OBJECTIVE_BEST))
+        status = choose(made, &given->search, error);
     made->check = given->check;
     return status;
 }
@@ -176,7 +144,7 @@ static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate
     const struct made *made = plan;
     (void)error;
     memset(estimate, 0, sizeof *estimate);
-    estimate->cycles = pim_overlapim_cycles(&made->plan, pim_overlapim_series(&made->plan));
+    estimate->cycles = pim_overlapim_cycles(&made->plan, made->plan.series);
     return PIM_OK;
 }
 
@@ -199,7 +167,7 @@ static enum pim_status describe(void *plan, struct pim_trace_description *descri
     }
     (void)snprintf(made->mapping, sizeof made->mapping,
                    "%s, %" PRIu32 " channels a layer, %" PRIu64 " candidates",
-                   pim_series_name(pim_overlapim_series(&made->plan)), made->plan.search.channels,
+                   pim_series_name(made->plan.series), made->plan.search.channels,
                    made->plan.search.budget);
     *description = (struct pim_trace_description){.family = "overlapim",
                                                   .network = made->plan.network,

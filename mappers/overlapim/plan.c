@@ -43,18 +43,26 @@ uint64_t pim_overlapim_cycles(const struct pim_overlapim_plan *plan, enum pim_se
     return series_table[series].overlapped ? plan->chains[series].end : plan->chains[series].sequential;
 }
 
-enum pim_series pim_overlapim_series(const struct pim_overlapim_plan *plan)
+bool pim_series_transformed(enum pim_series series)
 {
-    static const enum pim_series own[PIM_OBJECTIVES] = {[PIM_OBJECTIVE_ORIGINAL] = PIM_SERIES_ORIGINAL,
-                                                        [PIM_OBJECTIVE_OVERLAP] = PIM_SERIES_OVERLAP,
-                                                        [PIM_OBJECTIVE_TRANSFORM] = PIM_SERIES_TRANSFORM,
-                                                        [PIM_OBJECTIVE_AHEAD] = PIM_SERIES_AHEAD};
-    return own[plan->objective];
+    return series_table[series].transformed;
 }
 
-bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan)
+const struct pim_layer_mapping *pim_overlapim_mappings(const struct pim_overlapim_plan *plan,
+                                                       enum pim_series series)
 {
-    return series_table[pim_overlapim_series(plan)].transformed;
+    return plan->mappings[series_table[series].objective];
+}
+
+/* The series that an objective stands for. Every trace is overlapped, also one of `original`. */
+static enum pim_series series_of(unsigned objective)
+{
+    static const enum pim_series own[PIM_OBJECTIVES] = {
+        [PIM_OBJECTIVE_ORIGINAL] = PIM_SERIES_ORIGINAL_OVERLAP,
+        [PIM_OBJECTIVE_OVERLAP] = PIM_SERIES_OVERLAP,
+        [PIM_OBJECTIVE_TRANSFORM] = PIM_SERIES_TRANSFORM,
+        [PIM_OBJECTIVE_AHEAD] = PIM_SERIES_AHEAD};
+    return objective < PIM_OBJECTIVES ? own[objective] : PIM_SERIES_TRANSFORM;
 }
 
 uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel)
@@ -149,7 +157,8 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
     memset(plan, 0, sizeof *plan);
     plan->network = inputs->network->name;
     plan->configuration = inputs->configuration_text;
-    plan->objective = (enum pim_objective)options->objective;
+    plan->series = series_of(options->objective);
+    plan->best = options->objective == PIM_OBJECTIVE_BEST;
     plan->nests = options->nests;
     plan->real = options->rows == 1 || options->check;
     if (pim_machine_read(inputs->configuration, &plan->machine, error) != PIM_OK ||
@@ -180,28 +189,11 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
     return status;
 }
 
-enum pim_status pim_overlapim_rule(const struct pim_overlapim_plan *plan, struct pim_overlapim_found *rule,
-                                   struct pim_error *error)
+enum pim_status pim_overlapim_take_rule(struct pim_overlapim_plan *plan, struct pim_error *error)
 {
-    size_t size = plan->layers.count * sizeof *rule->mappings;
-    *rule = (struct pim_overlapim_found){.mappings = malloc(size)};
-    if (!rule->mappings)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the mappings");
-    memcpy(rule->mappings, plan->mappings[PIM_OBJECTIVE_ORIGINAL], size);
-    return pim_chain_run(&plan->search, rule->mappings, false, &rule->chain, error);
-}
-
-void pim_overlapim_exchange(struct pim_overlapim_plan *plan, struct pim_overlapim_found *found)
-{
-    const struct pim_overlapim_found before = {plan->mappings[PIM_OBJECTIVE_AHEAD],
-                                               plan->chains[PIM_SERIES_AHEAD]};
-    plan->mappings[PIM_OBJECTIVE_AHEAD] = found->mappings;
-    plan->chains[PIM_SERIES_AHEAD] = found->chain;
-    *found = before;
-}
-
-void pim_overlapim_found_terminate(struct pim_overlapim_found *found)
-{
-    free(found->mappings);
-    pim_chain_terminate(&found->chain);
+    memcpy(plan->mappings[PIM_OBJECTIVE_AHEAD], plan->mappings[PIM_OBJECTIVE_ORIGINAL],
+           plan->layers.count * sizeof *plan->mappings[PIM_OBJECTIVE_AHEAD]);
+    pim_chain_terminate(&plan->chains[PIM_SERIES_AHEAD]);
+    return pim_chain_run(&plan->search, plan->mappings[PIM_OBJECTIVE_AHEAD], false,
+                         &plan->chains[PIM_SERIES_AHEAD], error);
 }

@@ -9,6 +9,8 @@
  *     Overlap Transform        the same mappings, transformed
  *     Best Transform           searched by the transformed latency of pairs
  *     Best Ahead               searched behind the schedules of all layers before, in lock step
+ *
+ * One of the series is estimated and written: that of the objective that was asked for, or the fastest.
  */
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_PLAN_H
 #define PIMSIM_MAPPERS_OVERLAPIM_PLAN_H
@@ -38,7 +40,7 @@ const char *pim_series_name(unsigned series);
 
 struct pim_overlapim_options {
     struct pim_mapper_search search; /* steps: candidates a layer */
-    unsigned objective;              /* enum pim_objective; which of the plans is estimated and emitted */
+    unsigned objective;              /* enum pim_objective; which series is estimated and written */
     unsigned order;                  /* enum pim_search_order */
     unsigned channels;               /* index of 1, 2, 4 */
     uint64_t data_spaces;            /* of a layer, at most */
@@ -62,7 +64,9 @@ struct pim_overlapim_plan {
     struct pim_search_inputs search; /* its workers are gone */
     struct pim_layer_mapping *mappings[PIM_OBJECTIVES];
     struct pim_chain chains[PIM_SERIES];
-    enum pim_objective objective;
+    enum pim_series series;         /* that is estimated and written */
+    bool best;                      /* it is the fastest of all, not one that was asked for */
+    uint64_t simulated[PIM_SERIES]; /* cycles; 0: this one was not simulated to choose among them */
     bool nests, real;
     bool ruled; /* `ahead` has the mappings of `original`: what was found is slower */
     bool ends;  /* layers hand over at their ends where programs would wait for each other (emit/ends.h) */
@@ -74,24 +78,14 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
                                         struct pim_overlapim_plan *plan, struct pim_error *error);
 void pim_overlapim_plan_terminate(struct pim_overlapim_plan *plan);
 
-/* Other mappings for `ahead`, with their schedules. */
-struct pim_overlapim_found {
-    struct pim_layer_mapping *mappings;
-    struct pim_chain chain;
-};
+/* Gives `ahead` the mappings of `original`, overlapped in lock step as its own are. */
+enum pim_status pim_overlapim_take_rule(struct pim_overlapim_plan *plan, struct pim_error *error);
 
-/* Those of `original`, overlapped in lock step as `ahead` is; terminate in every case. */
-enum pim_status pim_overlapim_rule(const struct pim_overlapim_plan *plan, struct pim_overlapim_found *rule,
-                                   struct pim_error *error);
-void pim_overlapim_exchange(struct pim_overlapim_plan *plan, struct pim_overlapim_found *found);
-void pim_overlapim_found_terminate(struct pim_overlapim_found *found);
-
-/* Whether the plan's own objective transforms its layers. */
-bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan);
-
-/* Cycles of a series, and of the plan's own objective. */
+/* Whether a series has its layers transformed, the mappings it has, and its cycles as estimated. */
+bool pim_series_transformed(enum pim_series series);
+const struct pim_layer_mapping *pim_overlapim_mappings(const struct pim_overlapim_plan *plan,
+                                                       enum pim_series series);
 uint64_t pim_overlapim_cycles(const struct pim_overlapim_plan *plan, enum pim_series series);
-enum pim_series pim_overlapim_series(const struct pim_overlapim_plan *plan);
 
 /* The unit that is channel `channel` of a layer. */
 uint32_t pim_overlapim_unit(const struct pim_overlapim_plan *plan, uint32_t layer, uint32_t channel);

@@ -8,14 +8,14 @@
 
 static const struct pim_layer_mapping *mappings_of(const struct pim_overlapim_plan *plan)
 {
-    return plan->mappings[plan->objective];
+    return pim_overlapim_mappings(plan, plan->series);
 }
 
 static enum pim_status write_nests(const struct pim_overlapim_plan *plan, FILE *file, struct pim_error *error)
 {
     struct pim_overlap_layer *layers = NULL;
-    if (pim_chain_layers(&plan->search, mappings_of(plan), pim_overlapim_transformed(plan),
-                         &plan->chains[pim_overlapim_series(plan)], &layers, error) != PIM_OK)
+    if (pim_chain_layers(&plan->search, mappings_of(plan), pim_series_transformed(plan->series),
+                         &plan->chains[plan->series], &layers, error) != PIM_OK)
         return error->status;
     fprintf(file, "\n");
     pim_case_write(layers, plan->layers.count, file);
@@ -23,11 +23,32 @@ static enum pim_status write_nests(const struct pim_overlapim_plan *plan, FILE *
     return PIM_OK;
 }
 
+/* What a series took when it was simulated, and which of them was taken, where the fastest was asked for. */
+static void put_outcome(const struct pim_overlapim_plan *plan, enum pim_series series, FILE *file)
+{
+    if (plan->best && plan->simulated[series] > 0)
+        fprintf(file, " %20" PRIu64, plan->simulated[series]);
+    else if (plan->best)
+        fprintf(file, " %20s", "-");
+    fprintf(file, "%s\n", plan->best && series == plan->series ? "  taken" : "");
+}
+
+static void put_choice(struct pim_json *json, const struct pim_overlapim_plan *plan)
+{
+    pim_json_put_text(json, "taken", pim_series_name(plan->series));
+    pim_json_begin_object(json, "simulated");
+    for (unsigned s = 0; s < PIM_SERIES; s++) {
+        if (plan->simulated[s] > 0)
+            pim_json_put_count(json, pim_series_name(s), plan->simulated[s]);
+    }
+    pim_json_end(json);
+}
+
 enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE *file,
                                     struct pim_error *error)
 {
     const struct pim_layer_mapping *mappings = mappings_of(plan);
-    const struct pim_chain *chain = &plan->chains[pim_overlapim_series(plan)];
+    const struct pim_chain *chain = &plan->chains[plan->series];
     char speedup[PIM_REAL_CHARACTERS];
     double original = (double)pim_overlapim_cycles(plan, PIM_SERIES_ORIGINAL);
     fprintf(file,
@@ -48,11 +69,13 @@ enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE 
                 "values: %" PRIu32 " product layers executed on real bits, %" PRIu64
                 " outputs, all as by direct evaluation\n",
                 plan->checked.layers, plan->checked.outputs);
-    fprintf(file, "\n%-24s %20s %10s\n", "series", "cycles", "speedup");
+    fprintf(file, "\n%-24s %20s %10s%s\n", "series", "cycles", "speedup",
+            plan->best ? "            simulated" : "");
     for (unsigned s = 0; s < PIM_SERIES; s++) {
         uint64_t cycles = pim_overlapim_cycles(plan, (enum pim_series)s);
         pim_format_real(speedup, original / (double)cycles, 4);
-        fprintf(file, "%-24s %20" PRIu64 " %10s\n", pim_series_name(s), cycles, speedup);
+        fprintf(file, "%-24s %20" PRIu64 " %10s", pim_series_name(s), cycles, speedup);
+        put_outcome(plan, (enum pim_series)s, file);
     }
     fprintf(file, "\n%-32s %8s %6s %12s %16s %16s %16s %10s\n", "layer", "steps", "banks", "step", "alone",
             "bound", "end", "moved");
@@ -125,6 +148,8 @@ enum pim_status pim_overlapim_write_json(const struct pim_overlapim_plan *plan, 
     for (unsigned s = 0; s < PIM_SERIES; s++)
         pim_json_put_count(json, pim_series_name(s), pim_overlapim_cycles(plan, (enum pim_series)s));
     pim_json_end(json);
+    if (plan->best)
+        put_choice(json, plan);
     pim_json_begin_array(json, "layers");
     for (uint32_t i = 0; i < plan->layers.count; i++)
         put_layer(json, plan, i);

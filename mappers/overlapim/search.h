@@ -30,7 +30,8 @@ enum pim_objective {
 #define X(name, text) name,
     PIM_OBJECTIVE_MAP(X)
 #undef X
-        PIM_OBJECTIVES
+        PIM_OBJECTIVES,
+    PIM_OBJECTIVE_BEST = PIM_OBJECTIVES /* of a plan: what is fastest of all that was found (choice.h) */
 };
 
 const char *pim_objective_name(unsigned objective);

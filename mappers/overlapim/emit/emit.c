@@ -171,7 +171,7 @@ static enum pim_status put_layer(struct pim_emission *emission, uint32_t layer, 
 static enum pim_status put_all(struct pim_emission *emission)
 {
     const struct pim_overlapim_plan *plan = emission->plan;
-    const struct pim_chain *chain = &plan->chains[pim_overlapim_series(plan)];
+    const struct pim_chain *chain = &plan->chains[plan->series];
     uint64_t frontier = 0; /* the latest end of the phases before; a phase is what it moves that by */
     for (uint32_t i = 0; i < plan->layers.count; i++) {
         const struct pim_step_cost *cost = &emission->mappings[i].cost;
@@ -193,7 +193,7 @@ static enum pim_status put_all(struct pim_emission *emission)
 static enum pim_status place(const struct pim_overlapim_plan *plan, uint32_t index, struct pim_real *real,
                              struct pim_error *error)
 {
-    const struct pim_layer_mapping *mapping = &plan->mappings[plan->objective][index];
+    const struct pim_layer_mapping *mapping = &pim_overlapim_mappings(plan, plan->series)[index];
     const struct pim_mapped_layer *layer = &plan->layers.layer[index];
     if (!layer->product)
         return PIM_OK;
@@ -217,15 +217,15 @@ static enum pim_status prepare(struct pim_emission *emission)
                         "--rows real: %" PRIu32 " layers on %" PRIu32 " times %" PRIu32
                         " channels: each needs channels of its own",
                         count, places, plan->search.channels);
-    if (pim_rows_make(&plan->search, emission->mappings, pim_overlapim_transformed(plan),
-                      &plan->chains[pim_overlapim_series(plan)], &emission->rows,
+    if (pim_rows_make(&plan->search, emission->mappings, pim_series_transformed(plan->series),
+                      &plan->chains[plan->series], &emission->rows,
                       emission->error) != PIM_OK)
         return emission->error->status;
     for (uint32_t i = 0; i < count; i++) {
         const struct pim_layer_mapping *mapping = &emission->mappings[i];
         const struct pim_mapped_layer *layer = &plan->layers.layer[i];
         pim_column_use(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
-        if (pim_overlapim_transformed(plan))
+        if (pim_series_transformed(plan->series))
             pim_column_use_existing(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
         if (plan->real && place(plan, i, &emission->real[i], emission->error) != PIM_OK)
             return emission->error->status;
@@ -247,7 +247,7 @@ enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct
 {
     uint32_t count = plan->layers.count;
     struct pim_emission emission = {.plan = plan,
-                                    .mappings = plan->mappings[plan->objective],
+                                    .mappings = pim_overlapim_mappings(plan, plan->series),
                                     .writer = writer,
                                     .use = calloc(count, sizeof *emission.use),
                                     .real = calloc(count, sizeof *emission.real),

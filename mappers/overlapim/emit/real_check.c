@@ -273,7 +273,7 @@ static enum pim_status visit_steps(const struct subject *subject)
 static enum pim_status take_layer(struct check *check, uint32_t layer)
 {
     const struct pim_overlapim_plan *plan = check->plan;
-    const struct pim_layer_mapping *mapping = &plan->mappings[plan->objective][layer];
+    const struct pim_layer_mapping *mapping = &pim_overlapim_mappings(plan, plan->series)[layer];
     const struct pim_mapped_layer *mapped = &plan->layers.layer[layer];
     const struct pim_graph *graph = &check->inputs->network->graph;
     const struct pim_layer *source = &graph->layers[mapped->graph_layer];
