@@ -1,4 +1,5 @@
 #include "mappers/overlapim/machine.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 
@@ -120,8 +121,8 @@ uint64_t pim_machine_add(const struct pim_machine *machine, uint64_t banks)
     return add_of(machine, 2 * (uint64_t)machine->word_bits, 8 * (uint64_t)machine->word_bits + 1, banks);
 }
 
-/* Banks of a bank group; its rate against the channel's; cycles of the channel for an access. */
-enum { GROUP = 2, SLOWER = 2, ACCESS = 2 };
+/* Banks of a bank group; its rate against the channel's; cycles of the channel for an access; its bytes. */
+enum { GROUP = 2, SLOWER = 2, ACCESS = 2, ACCESS_BYTES = 32 };
 
 /* A row of each bank, of which the channel's data bus is needed for `cycles` cycles. */
 static uint64_t pace(const struct pim_machine *machine, uint64_t cycles, uint64_t banks)
@@ -134,11 +135,18 @@ static uint64_t pace(const struct pim_machine *machine, uint64_t cycles, uint64_
     return alone > shared ? alone : shared;
 }
 
-/* Cycles of the channel for a whole row. */
+/* Cycles of the channel for a whole row. Commands: in accesses, whatever the link out of it takes. */
 static uint64_t row_of(const struct pim_machine *machine)
 {
     uint64_t bytes = machine->columns / 8;
-    return (bytes + machine->channel_bytes - 1) / machine->channel_bytes;
+    if (machine->costs == PIM_MACHINE_COMMANDS)
+        return ACCESS * pim_divide_up(bytes, ACCESS_BYTES);
+    return pim_divide_up(bytes, machine->channel_bytes);
+}
+
+uint64_t pim_machine_link(const struct pim_machine *machine, uint64_t rows)
+{
+    return pim_divide_up(rows * (machine->columns / 8), machine->channel_bytes);
 }
 
 uint64_t pim_machine_rows(const struct pim_machine *machine, uint64_t rows, uint64_t banks)

@@ -68,6 +68,9 @@ struct pim_reduction_cycles pim_machine_reduce(const struct pim_machine *machine
  */
 uint64_t pim_machine_rows(const struct pim_machine *machine, uint64_t rows, uint64_t banks);
 
+/* So many rows, of all banks, over the link out of a channel, or into it. */
+uint64_t pim_machine_link(const struct pim_machine *machine, uint64_t rows);
+
 /* Moves `rows` rows of each of `banks` banks within it. Commands: read and write take turns, so that a bank
  * whose bank group has no other at work takes the time of two. */
 uint64_t pim_machine_move(const struct pim_machine *machine, uint64_t rows, uint64_t banks);

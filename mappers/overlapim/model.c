@@ -150,13 +150,24 @@ static void sum(const struct pim_machine *machine, struct pim_step_cost *cost)
     cost->total = cost->total > 0 ? cost->total : 1;
 }
 
-/* The outputs of a layer in so many messages: reading one, or what it takes of the bus between stacks. */
+/* The outputs of a layer in so many messages: reading one, or what it takes of links, or of the bus between
+ * stacks. */
 static uint64_t message_cycles(const struct pim_machine *machine, const struct pim_step_cost *cost,
-                               uint64_t messages, uint64_t bus)
+                               uint64_t messages, uint64_t way)
 {
     uint64_t read = pim_machine_rows(machine, pim_divide_up(cost->sent, messages), cost->banks);
-    uint64_t cycles = read > bus ? read : bus;
+    uint64_t cycles = pim_larger(read, way);
     return cycles + pim_machine_refresh(machine, cycles);
+}
+
+/* Of such a message, the link out of a channel of the producer, to all of the consumer, or the link into one
+ * of the consumer, from all of the producer. */
+static uint64_t link_cycles(const struct pim_machine *machine, const struct pim_step_cost *producer,
+                            const struct pim_step_cost *consumer, uint64_t messages)
+{
+    uint64_t rows = pim_divide_up(pim_divide_up(producer->sent, messages), consumer->channels);
+    return pim_machine_link(machine,
+                            rows * producer->banks * pim_larger(producer->channels, consumer->channels));
 }
 
 /* Of such a message, the bus between stacks: each channel of the producer sends the same to each of the
@@ -215,7 +226,9 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
     cost->banks = banks;
     cost->stores = stores;
     cost->sent = word * use.outputs * stores;
-    cost->transfer = message_cycles(machine, cost, stores, 0);
+    cost->transfer =
+        message_cycles(machine, cost, stores,
+                       pim_machine_link(machine, pim_divide_up(cost->sent, stores) * cost->banks));
     sum(machine, cost);
     return cost->rows <= machine->rows;
 }
@@ -227,9 +240,14 @@ struct pim_handover pim_hand_over(const struct pim_machine *machine, const struc
     uint64_t messages = producer->stores < consumer_steps ? producer->stores : consumer_steps;
     uint64_t bus = bus_cycles(machine, producer, consumer, messages, way);
     uint64_t written = pim_divide_up(producer->sent * producer->channels, consumer->channels);
-    uint64_t cycles = pim_machine_rows(machine, written, producer->banks);
+    /* the banks that are written are taken until the last row has come */
+    uint64_t cycles = pim_larger(pim_machine_rows(machine, written, producer->banks),
+                                 pim_machine_link(machine, written * producer->banks));
+    uint64_t link = link_cycles(machine, producer, consumer, messages);
     struct pim_handover handover = {
-        .message = message_cycles(machine, producer, messages, bus), .bus = bus, .all_bus = bus * messages};
+        .message = message_cycles(machine, producer, messages, pim_larger(link, bus)),
+        .bus = bus,
+        .all_bus = bus * messages};
     handover.writing = pim_divide_up(cycles + pim_machine_refresh(machine, cycles), consumer_steps);
     handover.ready = handover.message > handover.writing ? handover.message - handover.writing : 0;
     return handover;
