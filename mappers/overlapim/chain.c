@@ -19,14 +19,9 @@ void pim_chain_layers_free(struct pim_overlap_layer *layers, uint32_t count)
     free(layers);
 }
 
-uint32_t pim_chain_places(const struct pim_search_inputs *inputs)
-{
-    return inputs->machine->stacks * inputs->machine->channels / inputs->channels;
-}
-
 uint32_t pim_chain_unit(const struct pim_search_inputs *inputs, uint32_t layer)
 {
-    return layer % pim_chain_places(inputs) * inputs->channels;
+    return layer % pim_intake_places(inputs) * inputs->channels;
 }
 
 uint32_t pim_chain_reader(const struct pim_mapped_layers *layers, uint32_t index)
@@ -64,7 +59,23 @@ static struct pim_handover hand_over(const struct pim_search_inputs *inputs,
 
 uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index)
 {
-    return inputs->layers->layer[index].links + (index >= pim_chain_places(inputs));
+    return inputs->layers->layer[index].links + (index >= pim_intake_places(inputs));
+}
+
+/* What the last messages of a layer take, one after the other, to all that read it and have a mapping, but for
+ * `next`, which takes over its channels. */
+static uint64_t sending(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
+                        uint32_t index, uint32_t next)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = index + 1; i < inputs->layers->count; i++) {
+        const struct pim_mapped_layer *mapped = &inputs->layers->layer[i];
+        for (uint32_t j = 0; j < mapped->links && mappings[i].cost.channels > 0; j++)
+            cycles += i != next && mapped->link[j].producer == index
+                          ? hand_over(inputs, mappings, i, &mappings[i], j).message
+                          : 0;
+    }
+    return cycles;
 }
 
 void pim_chain_alone(const struct pim_mapped_layer *mapped, const struct pim_layer_mapping *own,
@@ -110,20 +121,23 @@ enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
         const bool latest = j == intake.latest;
         struct pim_link *link = &layer->link[j];
         *link = mapped->link[j];
-        if (!latest && !intake.each_row)
+        const bool at_end = intake.ends && pim_intake_at_end(inputs, index, link->producer);
+        if (at_end || (!latest && !intake.each_row))
             *link = (struct pim_link){.producer = mapped->link[j].producer, .role = PIM_LINK_WHOLE};
         const struct pim_handover handover = hand_over(inputs, mappings, index, own, j);
         /* what the other producers send is there, and written, while the layer waits for the latest */
         link->transfer = latest ? handover.ready : handover.message;
-        link->head = pim_intake_head(inputs, index, &own->cost, j);
+        link->head = at_end ? 0 : pim_intake_head(inputs, index, &own->cost, j);
         layer->latency += latest ? handover.writing : 0;
         bus += handover.all_bus - (latest ? handover.bus : 0);
     }
     layer->latency = pim_larger(layer->latency, pim_divide_up(bus, own->strides.steps));
     layer->links = mapped->links;
-    if (pim_chain_links(inputs, index) > layer->links) /* its channels are free when that layer has ended */
-        layer->link[layer->links++] =
-            (struct pim_link){.producer = index - pim_chain_places(inputs), .role = PIM_LINK_WHOLE};
+    if (pim_chain_links(inputs, index) > layer->links) { /* its channels are free when that layer has left */
+        const uint32_t before = index - pim_intake_places(inputs);
+        layer->link[layer->links++] = (struct pim_link){
+            .producer = before, .role = PIM_LINK_WHOLE, .transfer = sending(inputs, mappings, before, index)};
+    }
     return PIM_OK;
 }
 
@@ -163,14 +177,14 @@ static enum pim_status count_moved(struct pim_overlap *overlap, uint64_t *moved,
 /* Decides how the layer takes what its producers send, and links it so. */
 static enum pim_status link_layer(const struct pim_search_inputs *inputs,
                                   const struct pim_layer_mapping *mappings, uint32_t index, bool transformed,
-                                  const struct pim_schedule *schedules, struct pim_chain *chain,
+                                  bool ends, const struct pim_schedule *schedules, struct pim_chain *chain,
                                   struct pim_overlap_layer *layers, struct pim_error *error)
 {
     struct pim_intake *intake = &chain->layer[index].intake;
     uint64_t rows;
     if (pim_chain_rows(inputs, index, &mappings[index], transformed, &rows, error) != PIM_OK)
         return error->status;
-    *intake = pim_intake_decide(inputs, mappings, index, rows, schedules);
+    *intake = pim_intake_decide(inputs, mappings, index, rows, schedules, ends);
     if (pim_chain_layer(inputs, mappings, index, &mappings[index], *intake, &layers[index], error) != PIM_OK)
         return error->status;
     layers[index].transformed = transformed;
@@ -201,7 +215,7 @@ static enum pim_status run_layer(const struct pim_overlap_layer *layers, uint32_
 }
 
 enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
-                              const struct pim_layer_mapping *mappings, bool transformed,
+                              const struct pim_layer_mapping *mappings, bool transformed, bool ends,
                               struct pim_chain *chain, struct pim_error *error)
 {
     uint32_t count = inputs->layers->count;
@@ -214,16 +228,12 @@ enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
             ? PIM_OK
             : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " schedules", count);
     for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
-        status = link_layer(inputs, mappings, i, transformed, schedules, chain, layers, error);
+        status = link_layer(inputs, mappings, i, transformed, ends, schedules, chain, layers, error);
         if (status == PIM_OK)
             status = run_layer(layers, i, transformed, schedules, chain, error);
     }
     for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
-        const struct pim_mapped_layer *mapped = &inputs->layers->layer[i];
-        chain->layer[i].left += chain->layer[i].end;
-        for (uint32_t j = 0; j < mapped->links; j++)
-            chain->layer[mapped->link[j].producer].left +=
-                hand_over(inputs, mappings, i, &mappings[i], j).message;
+        chain->layer[i].left = chain->layer[i].end + sending(inputs, mappings, i, PIM_NONE);
     }
     for (uint32_t i = 0; schedules && i < count; i++)
         pim_schedule_terminate(&schedules[i]);

@@ -21,9 +21,6 @@ struct pim_chain {
     struct pim_overlap_chain_layer *layer; /* owned */
 };
 
-/* Layers that have channels of their own at the same time; those behind take them over in turn. */
-uint32_t pim_chain_places(const struct pim_search_inputs *inputs);
-
 /* The first of a layer's channels, counted over all stacks. */
 uint32_t pim_chain_unit(const struct pim_search_inputs *inputs, uint32_t layer);
 
@@ -62,8 +59,9 @@ enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
                                  struct pim_error *error);
 void pim_chain_layers_free(struct pim_overlap_layer *layers, uint32_t count);
 
+/* `ends`: layers hand over at their ends where programs would wait for each other (emit/ends.h). */
 enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
-                              const struct pim_layer_mapping *mappings, bool transformed,
+                              const struct pim_layer_mapping *mappings, bool transformed, bool ends,
                               struct pim_chain *chain, struct pim_error *error);
 void pim_chain_terminate(struct pim_chain *chain);
 

@@ -57,10 +57,15 @@ static enum pim_status measure(struct pim_overlapim_plan *plan, const struct con
 {
     plan->series = contenders[index].series;
     *cycles = 0;
-    for (unsigned i = 0; i < index && *cycles == 0; i++)
-        *cycles = same(plan, contenders[i].series, plan->series) ? plan->simulated[contenders[i].series] : 0;
+    bool ends = false; /* of one that is the same */
+    for (unsigned i = 0; i < index && *cycles == 0; i++) {
+        const enum pim_series known = contenders[i].series;
+        *cycles = same(plan, known, plan->series) ? plan->simulated[known] : 0;
+        ends = *cycles > 0 && plan->ends[known];
+    }
+    if (ends && pim_overlapim_take_ends(plan, error) != PIM_OK)
+        return error->status;
     enum pim_status status = *cycles > 0 ? PIM_OK : simulate(context, cycles, error);
-    plan->ends = false;
     plan->simulated[plan->series] = status == PIM_OK ? *cycles : 0;
     return status;
 }

@@ -52,10 +52,21 @@ static bool fits(const struct pim_search_inputs *inputs, const struct pim_layer_
 
 struct pim_intake pim_intake_decide(const struct pim_search_inputs *inputs,
                                     const struct pim_layer_mapping *mappings, uint32_t index, uint64_t rows,
-                                    const struct pim_schedule *schedules)
+                                    const struct pim_schedule *schedules, bool ends)
 {
     return (struct pim_intake){pim_intake_latest(&inputs->layers->layer[index], schedules),
-                               fits(inputs, mappings, index, rows)};
+                               fits(inputs, mappings, index, rows), ends};
+}
+
+uint32_t pim_intake_places(const struct pim_search_inputs *inputs)
+{
+    return inputs->machine->stacks * inputs->machine->channels / inputs->channels;
+}
+
+bool pim_intake_at_end(const struct pim_search_inputs *inputs, uint32_t index, uint32_t producer)
+{
+    const uint32_t places = pim_intake_places(inputs);
+    return inputs->layers->layer[index].links > 1 || index / places != producer / places;
 }
 
 uint64_t pim_intake_share(const struct pim_mapped_layer *layer, uint64_t moved, uint32_t links)

@@ -196,10 +196,10 @@ static enum pim_status prove(void *plan, const char *path, bool *again, struct p
         return error->status;
     enum pim_status status = pim_trace_check(trace, &limits, &result, error);
     pim_trace_close(trace);
-    if (status == PIM_DEADLOCK && !made->plan.ends) {
+    if (status == PIM_DEADLOCK && !made->plan.ends[made->plan.series]) {
         *error = (struct pim_error){.status = PIM_OK};
-        made->plan.ends = *again = true;
-        return PIM_OK;
+        *again = true;
+        return pim_overlapim_take_ends(&made->plan, error);
     }
     return status == PIM_OK ? PIM_OK : pim_fail_in(error, "the program is wrong");
 }

@@ -144,7 +144,7 @@ static enum pim_status search_all(struct pim_overlapim_plan *plan,
     }
     for (unsigned s = 0; s < PIM_SERIES; s++) {
         if (pim_chain_run(&plan->search, plan->mappings[series_table[s].objective],
-                          series_table[s].transformed, &plan->chains[s], error) != PIM_OK)
+                          series_table[s].transformed, false, &plan->chains[s], error) != PIM_OK)
             return error->status;
     }
     return PIM_OK;
@@ -189,11 +189,25 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
     return status;
 }
 
+/* The schedules of a series once more. */
+static enum pim_status run_again(struct pim_overlapim_plan *plan, enum pim_series series,
+                                 struct pim_error *error)
+{
+    pim_chain_terminate(&plan->chains[series]);
+    return pim_chain_run(&plan->search, pim_overlapim_mappings(plan, series), pim_series_transformed(series),
+                         plan->ends[series], &plan->chains[series], error);
+}
+
+enum pim_status pim_overlapim_take_ends(struct pim_overlapim_plan *plan, struct pim_error *error)
+{
+    plan->ends[plan->series] = true;
+    return run_again(plan, plan->series, error);
+}
+
 enum pim_status pim_overlapim_take_rule(struct pim_overlapim_plan *plan, struct pim_error *error)
 {
     memcpy(plan->mappings[PIM_OBJECTIVE_AHEAD], plan->mappings[PIM_OBJECTIVE_ORIGINAL],
            plan->layers.count * sizeof *plan->mappings[PIM_OBJECTIVE_AHEAD]);
-    pim_chain_terminate(&plan->chains[PIM_SERIES_AHEAD]);
-    return pim_chain_run(&plan->search, plan->mappings[PIM_OBJECTIVE_AHEAD], false,
-                         &plan->chains[PIM_SERIES_AHEAD], error);
+    plan->ends[PIM_SERIES_AHEAD] = plan->ends[PIM_SERIES_ORIGINAL_OVERLAP];
+    return run_again(plan, PIM_SERIES_AHEAD, error);
 }

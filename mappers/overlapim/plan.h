@@ -69,7 +69,7 @@ struct pim_overlapim_plan {
     uint64_t simulated[PIM_SERIES]; /* cycles; 0: this one was not simulated to choose among them */
     bool nests, real;
     bool ruled; /* `ahead` has the mappings of `original`: what was found is slower */
-    bool ends;  /* layers hand over at their ends where programs would wait for each other (emit/ends.h) */
+    bool ends[PIM_SERIES]; /* layers hand over at their ends: programs would wait for each other (emit/ends.h) */
     struct pim_real_report checked; /* layers and outputs held by --check-values; 0: not asked for */
 };
 
@@ -77,6 +77,9 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
                                         const struct pim_overlapim_options *options,
                                         struct pim_overlapim_plan *plan, struct pim_error *error);
 void pim_overlapim_plan_terminate(struct pim_overlapim_plan *plan);
+
+/* From now on layers of the series that is written hand over at their ends, in its estimate and its trace. */
+enum pim_status pim_overlapim_take_ends(struct pim_overlapim_plan *plan, struct pim_error *error);
 
 /* Gives `ahead` the mappings of `original`, overlapped in lock step as its own are. */
 enum pim_status pim_overlapim_take_rule(struct pim_overlapim_plan *plan, struct pim_error *error);

@@ -61,9 +61,9 @@ enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE 
                 plan->layers.whole_links);
     if (plan->ruled)
         fprintf(file, "best_ahead has the mappings of best_original: what was found is slower\n");
-    if (plan->ends)
-        fprintf(file, "layers hand over at their ends where they would wait for each other: estimates have "
-                      "all of them row by row\n");
+    if (plan->ends[plan->series])
+        fprintf(file, "layers of %s hand over at their ends where they would wait for each other\n",
+                pim_series_name(plan->series));
     if (plan->checked.layers > 0)
         fprintf(file,
                 "values: %" PRIu32 " product layers executed on real bits, %" PRIu64
@@ -142,7 +142,7 @@ enum pim_status pim_overlapim_write_json(const struct pim_overlapim_plan *plan, 
     pim_json_put_count(json, "whole_links", plan->layers.whole_links);
     if (plan->ruled)
         pim_json_put_boolean(json, "ahead_has_original", true);
-    if (plan->ends)
+    if (plan->ends[plan->series])
         pim_json_put_boolean(json, "hand_over_at_ends", true);
     pim_json_begin_object(json, "series");
     for (unsigned s = 0; s < PIM_SERIES; s++)

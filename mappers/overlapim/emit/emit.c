@@ -206,7 +206,7 @@ static enum pim_status prepare(struct pim_emission *emission)
 {
     const struct pim_overlapim_plan *plan = emission->plan;
     uint32_t count = plan->layers.count;
-    uint32_t places = pim_chain_places(&plan->search);
+    uint32_t places = pim_intake_places(&plan->search);
     if (plan->machine.word_bits > 16)
         return pim_fail(
             emission->error, PIM_BAD_INPUT,

@@ -2,14 +2,14 @@
 
 static uint32_t block_of(const struct pim_emission *emission, uint32_t layer)
 {
-    return layer / pim_chain_places(&emission->plan->search);
+    return layer / pim_intake_places(&emission->plan->search);
 }
 
 bool pim_emission_hands_over_at_ends(const struct pim_emission *emission,
                                      const struct pim_emission_flow *flow)
 {
-    return emission->plan->ends && (emission->plan->layers.layer[flow->consumer].links > 1 ||
-                                    block_of(emission, flow->producer) != block_of(emission, flow->consumer));
+    return emission->plan->ends[emission->plan->series] &&
+           pim_intake_at_end(&emission->plan->search, flow->consumer, flow->producer);
 }
 
 /* Whether a layer has a program on the unit. */
@@ -67,7 +67,7 @@ static enum pim_status put_flows(struct pim_emission_program *program, uint32_t 
 /* The first layer behind the one that the unit worked before. */
 static uint32_t first_producer(const struct pim_emission_program *program)
 {
-    uint32_t places = pim_chain_places(&program->emission->plan->search), layer = program->layer;
+    uint32_t places = pim_intake_places(&program->emission->plan->search), layer = program->layer;
     while (layer >= places) {
         layer -= places;
         if (works(program->emission, layer, program->unit))
@@ -80,7 +80,7 @@ enum pim_status pim_emission_begin(struct pim_emission_program *program)
 {
     const struct pim_emission *emission = program->emission;
     uint32_t block = block_of(emission, program->layer);
-    for (uint32_t i = first_producer(program); emission->plan->ends && i < program->layer; i++) {
+    for (uint32_t i = first_producer(program); emission->plan->ends[emission->plan->series] && i < program->layer; i++) {
         bool own = block_of(emission, i) == block;
         for (uint32_t f = 0; own && f < emission->flow_count; f++) { /* what others are for comes later */
             const struct pim_emission_flow *flow = &emission->flows[f];
@@ -98,7 +98,7 @@ enum pim_status pim_emission_end(struct pim_emission_program *program)
 {
     const struct pim_emission *emission = program->emission;
     uint32_t block = block_of(emission, program->layer);
-    if (!emission->plan->ends)
+    if (!emission->plan->ends[emission->plan->series])
         return PIM_OK;
     if (put_flows(program, program->layer, true, false) != PIM_OK)
         return emission->error->status;
