@@ -10,10 +10,13 @@ enum pim_status pim_ahead_initialize(struct pim_ahead *ahead, const struct pim_s
     uint32_t count = inputs->layers->count;
     *ahead = (struct pim_ahead){.inputs = inputs,
                                 .layers = calloc(count, sizeof *ahead->layers),
-                                .schedules = calloc(count, sizeof *ahead->schedules)};
-    return ahead->layers && ahead->schedules
-               ? PIM_OK
-               : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " layers", count);
+                                .schedules = calloc(count, sizeof *ahead->schedules),
+                                .intakes = calloc(count, sizeof *ahead->intakes)};
+    if (!ahead->layers || !ahead->schedules || !ahead->intakes)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " layers", count);
+    for (uint32_t i = 0; i < count; i++)
+        ahead->intakes[i].each_row = true; /* how many instructions consumers to come need is not known */
+    return PIM_OK;
 }
 
 void pim_ahead_terminate(struct pim_ahead *ahead)
@@ -24,6 +27,7 @@ void pim_ahead_terminate(struct pim_ahead *ahead)
     for (uint32_t i = 0; ahead->schedules && i < count; i++)
         pim_schedule_terminate(&ahead->schedules[i]);
     free(ahead->schedules);
+    free(ahead->intakes);
     pim_chain_layers_free(ahead->layers, count);
 }
 
@@ -38,17 +42,16 @@ static enum pim_status schedule(const struct pim_overlap_layer *layers, uint32_t
     return status;
 }
 
-/* Row by row: how many instructions there will be for consumers to come is not known. */
-static struct pim_intake intake_of(const struct pim_ahead *ahead, uint32_t index)
+void pim_ahead_begin(struct pim_ahead *ahead, uint32_t index)
 {
-    const uint32_t latest = pim_intake_latest(&ahead->inputs->layers->layer[index], ahead->schedules);
-    return (struct pim_intake){.latest = latest, .each_row = true};
+    ahead->intakes[index].latest =
+        pim_intake_latest(&ahead->inputs->layers->layer[index], ahead->schedules);
 }
 
 enum pim_status pim_ahead_fix(struct pim_ahead *ahead, const struct pim_layer_mapping *mappings,
                               uint32_t index, struct pim_error *error)
 {
-    if (pim_chain_layer(ahead->inputs, mappings, index, &mappings[index], intake_of(ahead, index),
+    if (pim_chain_layer(ahead->inputs, mappings, index, &mappings[index], ahead->intakes,
                         &ahead->layers[index], error) != PIM_OK ||
         pim_overlap_layer_derive(ahead->layers, index, error) != PIM_OK)
         return error->status;
@@ -91,8 +94,7 @@ static enum pim_status score(const struct pim_ahead *ahead, const struct pim_lay
                              uint32_t producers, uint64_t *score, struct pim_error *error)
 {
     struct pim_overlap_layer *layer = &layers[producers];
-    if (pim_chain_layer(ahead->inputs, mappings, index, candidate, intake_of(ahead, index), layer, error) !=
-        PIM_OK)
+    if (pim_chain_layer(ahead->inputs, mappings, index, candidate, ahead->intakes, layer, error) != PIM_OK)
         return error->status;
     for (uint32_t j = 0; j < layer->links; j++) {
         layers[j] = ahead->layers[layer->link[j].producer];

@@ -15,11 +15,15 @@ struct pim_ahead {
     const struct pim_search_inputs *inputs;
     struct pim_overlap_layer *layers; /* those that are mapped, in the order of the network */
     struct pim_schedule *schedules;   /* in lock step */
+    struct pim_intake *intakes;       /* by layer */
 };
 
 enum pim_status pim_ahead_initialize(struct pim_ahead *ahead, const struct pim_search_inputs *inputs,
                                      struct pim_error *error);
 void pim_ahead_terminate(struct pim_ahead *ahead);
+
+/* Layer `index` is searched next. */
+void pim_ahead_begin(struct pim_ahead *ahead, uint32_t index);
 
 /* The score of a mapping for layer `index`, all layers before it being fixed. */
 enum pim_status pim_ahead_score(const struct pim_ahead *ahead, const struct pim_layer_mapping *mappings,

@@ -9,6 +9,7 @@
 void pim_chain_terminate(struct pim_chain *chain)
 {
     free(chain->layer);
+    free(chain->intake);
     memset(chain, 0, sizeof *chain);
 }
 
@@ -46,36 +47,35 @@ uint64_t pim_chain_message(const struct pim_search_inputs *inputs, uint32_t inde
     return pim_hand_over(inputs->machine, cost, &consumer, cost->stores, way).message;
 }
 
-/* From a producer to a layer with mapping `own`. */
+/* From a producer to a layer with mapping `own`; `whole`: in one message. */
 static struct pim_handover hand_over(const struct pim_search_inputs *inputs,
                                      const struct pim_layer_mapping *mappings, uint32_t index,
-                                     const struct pim_layer_mapping *own, uint32_t link)
+                                     const struct pim_layer_mapping *own, uint32_t link, bool whole)
 {
     const struct pim_mapped_layer *mapped = &inputs->layers->layer[index];
     const uint32_t producer = mapped->link[link].producer;
     const struct pim_way way = {pim_chain_unit(inputs, producer), pim_chain_unit(inputs, index)};
-    return pim_hand_over(inputs->machine, &mappings[producer].cost, &own->cost, own->strides.steps, way);
+    return pim_hand_over(inputs->machine, &mappings[producer].cost, &own->cost,
+                         whole ? 1 : own->strides.steps, way);
+}
+
+/* What the last messages of a layer take to a reader that has a mapping; nothing to others. */
+static uint64_t sending(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
+                        const struct pim_intake *intakes, uint32_t index, uint32_t reader)
+{
+    const struct pim_mapped_layer *mapped = &inputs->layers->layer[reader];
+    uint64_t cycles = 0;
+    for (uint32_t j = 0; j < mapped->links && mappings[reader].cost.channels > 0; j++) {
+        const bool whole = pim_intake_whole(inputs, intakes[reader], reader, j);
+        if (mapped->link[j].producer == index)
+            cycles += hand_over(inputs, mappings, reader, &mappings[reader], j, whole).message;
+    }
+    return cycles;
 }
 
 uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index)
 {
     return inputs->layers->layer[index].links + (index >= pim_intake_places(inputs));
-}
-
-/* What the last messages of a layer take, one after the other, to all that read it and have a mapping, but for
- * `next`, which takes over its channels. */
-static uint64_t sending(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
-                        uint32_t index, uint32_t next)
-{
-    uint64_t cycles = 0;
-    for (uint32_t i = index + 1; i < inputs->layers->count; i++) {
-        const struct pim_mapped_layer *mapped = &inputs->layers->layer[i];
-        for (uint32_t j = 0; j < mapped->links && mappings[i].cost.channels > 0; j++)
-            cycles += i != next && mapped->link[j].producer == index
-                          ? hand_over(inputs, mappings, i, &mappings[i], j).message
-                          : 0;
-    }
-    return cycles;
 }
 
 void pim_chain_alone(const struct pim_mapped_layer *mapped, const struct pim_layer_mapping *own,
@@ -106,38 +106,49 @@ enum pim_status pim_chain_rows(const struct pim_search_inputs *inputs, uint32_t 
     return status;
 }
 
+/* Messages of a producer to layers before this one, which are sent before its own. */
+static uint64_t sent_before(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
+                            const struct pim_intake *intakes, uint32_t producer, uint32_t index)
+{
+    uint64_t cycles = 0;
+    for (uint32_t i = producer + 1; i < index; i++)
+        cycles += sending(inputs, mappings, intakes, producer, i);
+    return cycles;
+}
+
 enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
                                 const struct pim_layer_mapping *mappings, uint32_t index,
-                                const struct pim_layer_mapping *own, struct pim_intake intake,
+                                const struct pim_layer_mapping *own, const struct pim_intake *intakes,
                                 struct pim_overlap_layer *layer, struct pim_error *error)
 {
     const struct pim_mapped_layer *mapped = &inputs->layers->layer[index];
+    const struct pim_intake intake = intakes[index];
     pim_chain_alone(mapped, own, layer);
     layer->link = calloc(mapped->links + 1, sizeof *layer->link);
     if (!layer->link)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the links of %s", layer->name);
     uint64_t bus = 0; /* between stacks, behind the first message of the latest producer */
     for (uint32_t j = 0; j < mapped->links; j++) {
-        const bool latest = j == intake.latest;
         struct pim_link *link = &layer->link[j];
         *link = mapped->link[j];
-        const bool at_end = intake.ends && pim_intake_at_end(inputs, index, link->producer);
-        if (at_end || (!latest && !intake.each_row))
+        const bool at_end = intake.ends && pim_intake_at_end(inputs, index, link->producer),
+                   whole = pim_intake_whole(inputs, intake, index, j), by_row = j == intake.latest && !whole;
+        if (whole)
             *link = (struct pim_link){.producer = mapped->link[j].producer, .role = PIM_LINK_WHOLE};
-        const struct pim_handover handover = hand_over(inputs, mappings, index, own, j);
-        /* what the other producers send is there, and written, while the layer waits for the latest */
-        link->transfer = latest ? handover.ready : handover.message;
+        const struct pim_handover handover = hand_over(inputs, mappings, index, own, j, whole);
+        /* what comes whole, and from others than the latest, is written while the layer waits */
+        link->transfer = by_row ? handover.ready : handover.message;
+        link->transfer += sent_before(inputs, mappings, intakes, link->producer, index);
         link->head = at_end ? 0 : pim_intake_head(inputs, index, &own->cost, j);
-        layer->latency += latest ? handover.writing : 0;
-        bus += handover.all_bus - (latest ? handover.bus : 0);
+        layer->latency += by_row ? handover.writing : 0;
+        bus += handover.all_bus - (j == intake.latest ? handover.bus : 0);
     }
     layer->latency = pim_larger(layer->latency, pim_divide_up(bus, own->strides.steps));
     layer->links = mapped->links;
-    if (pim_chain_links(inputs, index) > layer->links) { /* its channels are free when that layer has left */
-        const uint32_t before = index - pim_intake_places(inputs);
-        layer->link[layer->links++] = (struct pim_link){
-            .producer = before, .role = PIM_LINK_WHOLE, .transfer = sending(inputs, mappings, before, index)};
-    }
+    if (pim_chain_links(inputs, index) > layer->links) /* its channels are free when that layer has left */
+        layer->link[layer->links++] = (struct pim_link){.producer = index - pim_intake_places(inputs),
+                                                        .role = PIM_LINK_WHOLE,
+                                                        .transfer = intake.vacated};
     return PIM_OK;
 }
 
@@ -151,8 +162,7 @@ enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
     if (!*layers)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " layers", count);
     for (uint32_t i = 0; i < count; i++) {
-        enum pim_status status = pim_chain_layer(inputs, mappings, i, &mappings[i], chain->layer[i].intake,
-                                                 &(*layers)[i], error);
+        enum pim_status status = pim_chain_layer(inputs, mappings, i, &mappings[i], chain->intake, &(*layers)[i], error);
         (*layers)[i].transformed = transformed;
         if (status != PIM_OK || pim_overlap_layer_derive(*layers, i, error) != PIM_OK) {
             pim_chain_layers_free(*layers, count);
@@ -174,30 +184,80 @@ static enum pim_status count_moved(struct pim_overlap *overlap, uint64_t *moved,
     return status;
 }
 
+/* When the channels of a reader take what comes to them: where layers hand over at their ends, and the reader
+ * is of a later turn, with or behind the layer that they work in the turn of the producer; else when the one
+ * before the reader has left them. Layers that have not been run yet: 0. */
+static uint64_t taken_from(const struct pim_search_inputs *inputs, const struct pim_chain *chain,
+                           uint32_t index, uint32_t reader, bool ends)
+{
+    const uint32_t places = pim_intake_places(inputs);
+    if (ends && reader / places != index / places) {
+        const uint32_t then = index / places * places + reader % places;
+        return then == index ? 0 : then > index ? chain->layer[then].end : chain->layer[then].left;
+    }
+    if (reader < places || reader - places == index)
+        return 0;
+    const struct pim_overlap_chain_layer *before = &chain->layer[reader - places];
+    return pim_larger(before->left, before->end);
+}
+
+/* When a layer has sent all: to one reader after the other, each when its channels take it. */
+static uint64_t left_at(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
+                        const struct pim_chain *chain, uint32_t index, bool ends)
+{
+    uint64_t now = chain->layer[index].end;
+    for (uint32_t i = index + 1; i < inputs->layers->count; i++) {
+        const uint64_t message = sending(inputs, mappings, chain->intake, index, i);
+        if (message > 0)
+            now = pim_larger(now, taken_from(inputs, chain, index, i, ends)) + message;
+    }
+    return now;
+}
+
 /* Decides how the layer takes what its producers send, and links it so. */
 static enum pim_status link_layer(const struct pim_search_inputs *inputs,
                                   const struct pim_layer_mapping *mappings, uint32_t index, bool transformed,
                                   bool ends, const struct pim_schedule *schedules, struct pim_chain *chain,
                                   struct pim_overlap_layer *layers, struct pim_error *error)
 {
-    struct pim_intake *intake = &chain->layer[index].intake;
+    const uint32_t places = pim_intake_places(inputs);
+    struct pim_intake *intake = &chain->intake[index];
     uint64_t rows;
     if (pim_chain_rows(inputs, index, &mappings[index], transformed, &rows, error) != PIM_OK)
         return error->status;
     *intake = pim_intake_decide(inputs, mappings, index, rows, schedules, ends);
-    if (pim_chain_layer(inputs, mappings, index, &mappings[index], *intake, &layers[index], error) != PIM_OK)
+    if (index >= places) {
+        struct pim_overlap_chain_layer *before = &chain->layer[index - places];
+        before->left = left_at(inputs, mappings, chain, index - places, ends);
+        intake->vacated = before->left - before->end;
+    }
+    if (pim_chain_layer(inputs, mappings, index, &mappings[index], chain->intake, &layers[index], error) !=
+        PIM_OK)
         return error->status;
     layers[index].transformed = transformed;
     return pim_overlap_layer_derive(layers, index, error);
 }
 
+/* From the end of the last producer to the first step of a layer that runs behind all of them. */
+static uint64_t transfer_of(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
+                            const struct pim_intake *intakes, uint32_t index)
+{
+    uint64_t transfer = 0;
+    for (uint32_t j = 0; j < inputs->layers->layer[index].links; j++) {
+        const bool whole = pim_intake_whole(inputs, intakes[index], index, j);
+        const struct pim_handover handover = hand_over(inputs, mappings, index, &mappings[index], j, whole);
+        const bool by_row = j == intakes[index].latest && !whole;
+        transfer = pim_larger(transfer, by_row ? handover.ready : handover.message);
+    }
+    return transfer;
+}
+
 static enum pim_status run_layer(const struct pim_overlap_layer *layers, uint32_t index, bool transformed,
-                                 struct pim_schedule *schedules, struct pim_chain *chain,
+                                 uint64_t transfer, struct pim_schedule *schedules, struct pim_chain *chain,
                                  struct pim_error *error)
 {
     struct pim_overlap overlap;
     struct pim_overlap_chain_layer *layer = &chain->layer[index];
-    uint64_t transfer = 0;
     enum pim_status status = pim_overlap_initialize(&overlap, layers, index, schedules, error);
     if (status == PIM_OK)
         status = pim_overlap_schedule(&overlap, transformed, &schedules[index], error);
@@ -207,8 +267,6 @@ static enum pim_status run_layer(const struct pim_overlap_layer *layers, uint32_
     layer->end = schedules[index].end;
     uint64_t alone = pim_overlap_sequential(&layers[index]);
     layer->start = layer->end > alone ? layer->end - alone : 0; /* at the latest */
-    for (uint32_t j = 0; j < layers[index].links; j++)
-        transfer = layers[index].link[j].transfer > transfer ? layers[index].link[j].transfer : transfer;
     chain->sequential += transfer + alone;
     chain->end = layer->end > chain->end ? layer->end : chain->end;
     return status;
@@ -223,18 +281,21 @@ enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
     struct pim_schedule *schedules = calloc(count, sizeof *schedules);
     memset(chain, 0, sizeof *chain);
     chain->layer = calloc(count, sizeof *chain->layer);
+    chain->intake = calloc(count, sizeof *chain->intake);
     enum pim_status status =
-        chain->layer && schedules && layers
+        chain->layer && chain->intake && schedules && layers
             ? PIM_OK
             : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " schedules", count);
+    for (uint32_t i = 0; i < count && status == PIM_OK; i++) /* of those that are not decided yet */
+        chain->intake[i] = (struct pim_intake){.each_row = true, .ends = ends};
     for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
         status = link_layer(inputs, mappings, i, transformed, ends, schedules, chain, layers, error);
         if (status == PIM_OK)
-            status = run_layer(layers, i, transformed, schedules, chain, error);
+            status = run_layer(layers, i, transformed, transfer_of(inputs, mappings, chain->intake, i),
+                               schedules, chain, error);
     }
-    for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
-        chain->layer[i].left = chain->layer[i].end + sending(inputs, mappings, i, PIM_NONE);
-    }
+    for (uint32_t i = 0; i < count && status == PIM_OK; i++)
+        chain->layer[i].left = left_at(inputs, mappings, chain, i, ends);
     for (uint32_t i = 0; schedules && i < count; i++)
         pim_schedule_terminate(&schedules[i]);
     free(schedules);

@@ -12,13 +12,13 @@ struct pim_overlap_chain_layer {
     uint64_t end;
     uint64_t left;  /* its last outputs have been sent to all that read them */
     uint64_t moved; /* transformed: partial sums on further banks, in output tiles */
-    struct pim_intake intake;
 };
 
 struct pim_chain {
     uint64_t sequential;                   /* layer after layer, each behind its transfer */
     uint64_t end;                          /* overlapped */
     struct pim_overlap_chain_layer *layer; /* owned */
+    struct pim_intake *intake;             /* owned; by layer */
 };
 
 /* The first of a layer's channels, counted over all stacks. */
@@ -45,10 +45,11 @@ enum pim_status pim_chain_rows(const struct pim_search_inputs *inputs, uint32_t 
                                const struct pim_layer_mapping *own, bool transformed, uint64_t *rows,
                                struct pim_error *error);
 
-/* A layer with mapping `own`, linked to producers that have theirs; pim_overlap_layer_derive() comes next. */
+/* A layer with mapping `own`, linked to producers that have theirs, as `intakes` say (by layer, those of all
+ * before it and its own); pim_overlap_layer_derive() comes next. */
 enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
                                 const struct pim_layer_mapping *mappings, uint32_t index,
-                                const struct pim_layer_mapping *own, struct pim_intake intake,
+                                const struct pim_layer_mapping *own, const struct pim_intake *intakes,
                                 struct pim_overlap_layer *layer, struct pim_error *error);
 
 /* The layers with these mappings, linked as they are in `chain`, as the overlap analysis and a mapping file

@@ -54,8 +54,17 @@ struct pim_intake pim_intake_decide(const struct pim_search_inputs *inputs,
                                     const struct pim_layer_mapping *mappings, uint32_t index, uint64_t rows,
                                     const struct pim_schedule *schedules, bool ends)
 {
-    return (struct pim_intake){pim_intake_latest(&inputs->layers->layer[index], schedules),
-                               fits(inputs, mappings, index, rows), ends};
+    return (struct pim_intake){.latest = pim_intake_latest(&inputs->layers->layer[index], schedules),
+                               .each_row = fits(inputs, mappings, index, rows),
+                               .ends = ends};
+}
+
+bool pim_intake_whole(const struct pim_search_inputs *inputs, struct pim_intake intake, uint32_t index,
+                      uint32_t link)
+{
+    const struct pim_link *of = &inputs->layers->layer[index].link[link];
+    return of->role == PIM_LINK_WHOLE || (link != intake.latest && !intake.each_row) ||
+           (intake.ends && pim_intake_at_end(inputs, index, of->producer));
 }
 
 uint32_t pim_intake_places(const struct pim_search_inputs *inputs)

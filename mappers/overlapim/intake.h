@@ -17,12 +17,17 @@ struct pim_intake {
     uint32_t latest; /* the link whose producer ends last, of those the last of the network */
     bool each_row;   /* from all producers row by row */
     bool ends;       /* layers hand over at their ends where pim_intake_at_end() */
+    uint64_t vacated; /* cycles from the end of the layer that had its channels until that has sent all */
 };
 
 /* How layer `index` takes from its producers: `schedules` of all of them, `rows` of its own. */
 struct pim_intake pim_intake_decide(const struct pim_search_inputs *inputs,
                                     const struct pim_layer_mapping *mappings, uint32_t index, uint64_t rows,
                                     const struct pim_schedule *schedules, bool ends);
+
+/* Whether all that comes from the producer of a link comes in one message, when that has ended. */
+bool pim_intake_whole(const struct pim_search_inputs *inputs, struct pim_intake intake, uint32_t index,
+                      uint32_t link);
 
 /* Where layers hand over at their ends: whether this one takes from a producer when that has ended, before
  * anything is moved. */

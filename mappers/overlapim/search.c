@@ -319,6 +319,8 @@ static enum pim_status run(struct task *task, struct pim_layer_mapping *mappings
         uint32_t layer = i < count - first ? first + i : count - 1 - i;
         bool forward = layer >= first;
         task->layer = layer;
+        if (task->ahead)
+            pim_ahead_begin(task->ahead, layer);
         task->neighbour = forward ? producer_of(inputs, layer, mappings, fixed)
                                   : consumer_of(inputs, layer, mappings, fixed);
         if (choose(task, &mappings[layer], error) != PIM_OK)
