@@ -60,17 +60,21 @@ static struct pim_handover hand_over(const struct pim_search_inputs *inputs,
 }
 
 /* What the last messages of a layer take to a reader that has a mapping; nothing to others. */
-static uint64_t sending(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
-                        const struct pim_intake *intakes, uint32_t index, uint32_t reader)
+static struct pim_handover sending(const struct pim_search_inputs *inputs,
+                                   const struct pim_layer_mapping *mappings, const struct pim_intake *intakes,
+                                   uint32_t index, uint32_t reader)
 {
     const struct pim_mapped_layer *mapped = &inputs->layers->layer[reader];
-    uint64_t cycles = 0;
+    struct pim_handover all = {0};
     for (uint32_t j = 0; j < mapped->links && mappings[reader].cost.channels > 0; j++) {
         const bool whole = pim_intake_whole(inputs, intakes[reader], reader, j);
-        if (mapped->link[j].producer == index)
-            cycles += hand_over(inputs, mappings, reader, &mappings[reader], j, whole).message;
+        if (mapped->link[j].producer != index)
+            continue;
+        const struct pim_handover one = hand_over(inputs, mappings, reader, &mappings[reader], j, whole);
+        all.message = all.sent + one.message;
+        all.sent += one.sent;
     }
-    return cycles;
+    return all;
 }
 
 uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index)
@@ -112,7 +116,7 @@ static uint64_t sent_before(const struct pim_search_inputs *inputs, const struct
 {
     uint64_t cycles = 0;
     for (uint32_t i = producer + 1; i < index; i++)
-        cycles += sending(inputs, mappings, intakes, producer, i);
+        cycles += sending(inputs, mappings, intakes, producer, i).sent;
     return cycles;
 }
 
@@ -205,13 +209,16 @@ static uint64_t taken_from(const struct pim_search_inputs *inputs, const struct 
 static uint64_t left_at(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
                         const struct pim_chain *chain, uint32_t index, bool ends)
 {
-    uint64_t now = chain->layer[index].end;
+    uint64_t now = chain->layer[index].end, left = now;
     for (uint32_t i = index + 1; i < inputs->layers->count; i++) {
-        const uint64_t message = sending(inputs, mappings, chain->intake, index, i);
-        if (message > 0)
-            now = pim_larger(now, taken_from(inputs, chain, index, i, ends)) + message;
+        const struct pim_handover handover = sending(inputs, mappings, chain->intake, index, i);
+        if (handover.message == 0)
+            continue;
+        now = pim_larger(now, taken_from(inputs, chain, index, i, ends));
+        left = pim_larger(left, now + handover.message);
+        now += handover.sent;
     }
-    return now;
+    return left;
 }
 
 /* Decides how the layer takes what its producers send, and links it so. */

@@ -160,14 +160,13 @@ static uint64_t message_cycles(const struct pim_machine *machine, const struct p
     return cycles + pim_machine_refresh(machine, cycles);
 }
 
-/* Of such a message, the link out of a channel of the producer, to all of the consumer, or the link into one
- * of the consumer, from all of the producer. */
+/* Of such a message, the link out of a channel of the producer, to all of the consumer, or, with the channels
+ * of the producer, the link into one of the consumer, from all of those. */
 static uint64_t link_cycles(const struct pim_machine *machine, const struct pim_step_cost *producer,
-                            const struct pim_step_cost *consumer, uint64_t messages)
+                            const struct pim_step_cost *consumer, uint64_t messages, uint64_t others)
 {
     uint64_t rows = pim_divide_up(pim_divide_up(producer->sent, messages), consumer->channels);
-    return pim_machine_link(machine,
-                            rows * producer->banks * pim_larger(producer->channels, consumer->channels));
+    return pim_machine_link(machine, rows * producer->banks * others);
 }
 
 /* Of such a message, the bus between stacks: each channel of the producer sends the same to each of the
@@ -243,9 +242,11 @@ struct pim_handover pim_hand_over(const struct pim_machine *machine, const struc
     /* the banks that are written are taken until the last row has come */
     uint64_t cycles = pim_larger(pim_machine_rows(machine, written, producer->banks),
                                  pim_machine_link(machine, written * producer->banks));
-    uint64_t link = link_cycles(machine, producer, consumer, messages);
+    uint64_t out = pim_larger(bus, link_cycles(machine, producer, consumer, messages, consumer->channels));
+    uint64_t in = link_cycles(machine, producer, consumer, messages, producer->channels);
     struct pim_handover handover = {
-        .message = message_cycles(machine, producer, messages, pim_larger(link, bus)),
+        .message = message_cycles(machine, producer, messages, pim_larger(out, in)),
+        .sent = message_cycles(machine, producer, messages, out),
         .bus = bus,
         .all_bus = bus * messages};
     handover.writing = pim_divide_up(cycles + pim_machine_refresh(machine, cycles), consumer_steps);

@@ -82,6 +82,7 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
  */
 struct pim_handover {
     uint64_t message; /* from the end of the producer's step until it is there */
+    uint64_t sent;    /* of that, until the next message may follow it out of the producer's channels */
     uint64_t writing; /* of all messages, what takes the consumer's banks, an average step */
     uint64_t ready;   /* from the end of the producer's step until a step with its writing may begin */
     uint64_t bus;     /* of the message, what takes the bus between stacks */

@@ -10,4 +10,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, search_suite());
     srunner_add_suite(runner, values_suite());
     srunner_add_suite(runner, replay_suite());
+    srunner_add_suite(runner, concat_suite());
 }

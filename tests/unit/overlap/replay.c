@@ -128,27 +128,23 @@ static struct pim_configuration *hardware(const struct replay *replay)
 struct replayed {
     struct pim_configuration *configuration;
     json_t *plan, *results; /* plan: as it is when the trace is written */
+    double estimate;
 };
 
-static void replay_network(const struct replay *replay, const char *array, unsigned channels,
-                           struct replayed *replayed)
+static void replay_on(const struct pim_network *network, struct pim_configuration *configuration,
+                      unsigned objective, unsigned budget, unsigned channels, struct replayed *replayed)
 {
-    char buffer[PATH_MAX], relative[128], path[] = "/tmp/pimsim-overlap-XXXXXX";
+    char path[] = "/tmp/pimsim-overlap-XXXXXX";
     struct pim_error error = {PIM_OK, ""};
-    struct pim_network *built = NULL;
     struct pim_mapping mapping;
+    struct pim_mapper_estimate estimate;
     struct pim_overlapim_options options;
-    (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", replay->network);
-    ck_assert(pim_network_read(pimsim_source_path(buffer, sizeof buffer, relative), NULL, 0, &built,
-                               &error) == PIM_OK);
-    struct pim_configuration *configuration = hardware(replay);
-    ck_assert_msg(pim_configuration_set(configuration, array, &error) == PIM_OK, "%s", error.text);
     char *text = pim_configuration_write(configuration, false);
     const struct pim_mapper_inputs inputs = {
-        .network = built, .configuration = configuration, .configuration_text = text};
+        .network = network, .configuration = configuration, .configuration_text = text};
     memcpy(&options, pim_overlapim_mapper.options.defaults, sizeof options);
-    options.objective = replay->objective;
-    options.search.steps = replay->budget;
+    options.objective = objective;
+    options.search.steps = budget;
     options.channels = channels / 2; /* 1, 2, 4 */
     ck_assert_msg(pim_mapping_make(&pim_overlapim_mapper, &inputs, &options, &mapping, &error) == PIM_OK,
                   "%s", error.text);
@@ -156,10 +152,26 @@ static void replay_network(const struct replay *replay, const char *array, unsig
     ck_assert_int_ge(descriptor, 0);
     (void)close(descriptor);
     ck_assert_msg(pim_mapping_write(&mapping, path, &error) == PIM_OK, "%s", error.text);
-    *replayed = (struct replayed){configuration, plan_of(&mapping), run(path)};
+    ck_assert(pim_overlapim_mapper.estimate(mapping.plan, &estimate, &error) == PIM_OK);
+    *replayed =
+        (struct replayed){configuration, plan_of(&mapping), run(path), (double)estimate.cycles};
     (void)unlink(path);
     pim_mapping_terminate(&mapping);
     free(text);
+}
+
+static void replay_network(const struct replay *replay, const char *array, unsigned channels,
+                           struct replayed *replayed)
+{
+    char buffer[PATH_MAX], relative[128];
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_network *built = NULL;
+    (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", replay->network);
+    ck_assert(pim_network_read(pimsim_source_path(buffer, sizeof buffer, relative), NULL, 0, &built,
+                               &error) == PIM_OK);
+    struct pim_configuration *configuration = hardware(replay);
+    ck_assert_msg(pim_configuration_set(configuration, array, &error) == PIM_OK, "%s", error.text);
+    replay_on(built, configuration, replay->objective, replay->budget, channels, replayed);
     pim_network_destroy(built);
 }
 
@@ -206,5 +218,31 @@ void check_hand_over(const struct replay *replay, const char *array, unsigned ch
     ck_assert_msg(json_is_true(json_object_get(replayed.plan, "hand_over_at_ends")),
                   "%s on %s: no unit waits for another, so that nothing is tested", replay->network, array);
     check_whole(replay, &replayed);
+    release(&replayed);
+}
+
+void check_built(const struct built_replay *replay)
+{
+    const struct replay on = {.memory = "hbm2", .set = "array.kind=channel"};
+    struct pim_error error = {PIM_OK, ""};
+    struct replayed replayed;
+    struct pim_configuration *configuration = hardware(&on);
+    for (const char *const *setting = replay->settings; *setting; setting++)
+        ck_assert_msg(pim_configuration_set(configuration, *setting, &error) == PIM_OK, "%s", error.text);
+    replay_on(replay->network, configuration, replay->objective, replay->budget, replay->channels, &replayed);
+    ck_assert(json_is_true(json_object_get(replayed.plan, "hand_over_at_ends")) == replay->ends);
+    json_t *phases = json_object_get(replayed.results, "phases");
+    const double cycles = number(replayed.results, "cycles");
+    ck_assert_msg(near(replayed.estimate, cycles, replay->percent),
+                  "%s: %.0f cycles are estimated, %.0f are simulated", replay->network->name,
+                  replayed.estimate, cycles);
+    for (size_t i = 0; i < json_array_size(phases); i++) {
+        json_t *phase = json_array_get(phases, i);
+        const double adds = number(phase, "estimate_cycles"), added = number(phase, "exclusive_cycles");
+        const double most = adds > added ? adds : added;
+        ck_assert_msg(50 * most < cycles || near(adds, added, replay->phase_percent),
+                      "%s: %s is estimated to add %.0f, it adds %.0f", replay->network->name,
+                      json_string_value(json_object_get(phase, "name")), adds, added);
+    }
     release(&replayed);
 }

@@ -2,6 +2,8 @@
 #ifndef PIMSIM_TESTS_UNIT_OVERLAP_REPLAY_H
 #define PIMSIM_TESTS_UNIT_OVERLAP_REPLAY_H
 
+#include "mappers/network/descriptor/descriptor.h"
+
 #include <stdint.h>
 
 struct replay {
@@ -22,6 +24,16 @@ void check_array(const struct replay *replay, const char *array, unsigned channe
 /* The same of an array with `channels` (1, 2 or 4) a layer on which units would wait for
  * each other: that the trace is written so that they do not, and that all of it takes about as long. */
 void check_hand_over(const struct replay *replay, const char *array, unsigned channels);
+
+/* A network that was built here, on HBM2 with these settings (up to NULL). */
+struct built_replay {
+    const struct pim_network *network;
+    const char *const *settings;
+    unsigned objective, budget, channels;
+    double percent, phase_percent; /* the whole, and a phase of a fiftieth of it, are off by at most so much */
+    bool ends;                     /* layers hand over at their ends, or do not */
+};
+void check_built(const struct built_replay *replay);
 
 /* Cycles of the trace at `path` on its own hardware. */
 uint64_t replay_cycles(const char *path);

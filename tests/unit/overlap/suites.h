@@ -11,5 +11,6 @@ Suite *machine_suite(void);
 Suite *search_suite(void);
 Suite *values_suite(void);
 Suite *replay_suite(void);
+Suite *concat_suite(void);
 
 #endif

@@ -1,0 +1,206 @@
+/* Layers that read what several others make: estimates of phases, and of the whole, against cycles. */
+#include "mappers/overlapim/intake.h"
+#include "mappers/overlapim/layers.h"
+#include "mappers/overlapim/search.h"
+#include "tests/unit/overlap/replay.h"
+#include "tests/unit/overlap/suites.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A network under construction; layers are named by a letter and their number. */
+struct building {
+    struct pim_arena arena;
+    struct pim_network network;
+};
+
+static uint32_t add(struct building *b, enum pim_operator operation, const union pim_attributes *attributes,
+                    uint32_t inputs, const uint32_t *input)
+{
+    struct pim_error error = {PIM_OK, ""};
+    uint32_t index = 0;
+    char name[32];
+    (void)snprintf(name, sizeof name, "%s%u", pim_operator_name(operation), b->network.graph.count);
+    const struct pim_layer_description description = {.name = name,
+                                                      .operation = operation,
+                                                      .stage = PIM_NONE,
+                                                      .block = PIM_NONE,
+                                                      .inputs = inputs,
+                                                      .input = input,
+                                                      .attributes = *attributes};
+    ck_assert_msg(pim_graph_add(&b->network.graph, &description, &index, &error) == PIM_OK, "%s", error.text);
+    return index;
+}
+
+static uint32_t begin(struct building *b, const char *name, uint32_t channels, uint32_t side)
+{
+    const union pim_attributes attributes = {
+        .shape = {.rank = 4, .dimension = {1, channels, side, side}}};
+    memset(b, 0, sizeof *b);
+    pim_arena_initialize(&b->arena, 0);
+    pim_graph_initialize(&b->network.graph, &b->arena);
+    b->network.name = name;
+    return add(b, PIM_OPERATOR_INPUT, &attributes, 0, NULL);
+}
+
+static void set_window(struct pim_sliding *sliding, uint32_t kernel)
+{
+    for (unsigned axis = 0; axis < 2; axis++) {
+        sliding->kernel[axis] = kernel;
+        sliding->stride[axis] = sliding->dilation[axis] = 1;
+        sliding->pad_before[axis] = sliding->pad_after[axis] = kernel / 2;
+    }
+}
+
+static uint32_t conv(struct building *b, uint32_t input, uint32_t outputs, uint32_t kernel)
+{
+    union pim_attributes attributes = {.convolution = {.outputs = outputs, .groups = 1, .bias = true}};
+    set_window(&attributes.convolution.sliding, kernel);
+    return add(b, PIM_OPERATOR_CONVOLUTION, &attributes, 1, &input);
+}
+
+static uint32_t pool(struct building *b, uint32_t input)
+{
+    union pim_attributes attributes = {.pooling = {.kind = PIM_POOLING_AVERAGE, .global = true}};
+    return add(b, PIM_OPERATOR_POOLING, &attributes, 1, &input);
+}
+
+static uint32_t concat(struct building *b, uint32_t first, uint32_t second, uint32_t third)
+{
+    const uint32_t inputs[] = {first, second, third};
+    const union pim_attributes attributes = {.concat = {.axis = 1}};
+    return add(b, PIM_OPERATOR_CONCAT, &attributes, third == PIM_NONE ? 2 : 3, inputs);
+}
+
+/* Branches of unequal lengths and channels. */
+static void two(struct building *b)
+{
+    uint32_t first = conv(b, begin(b, "two", 16, 8), 16, 3);
+    (void)conv(b, concat(b, conv(b, first, 16, 1), conv(b, first, 48, 3), PIM_NONE), 24, 1);
+}
+
+static void three(struct building *b)
+{
+    uint32_t first = conv(b, begin(b, "three", 16, 9), 16, 3), left = conv(b, first, 7, 1),
+             middle = conv(b, first, 31, 3), right = conv(b, first, 13, 5);
+    (void)conv(b, conv(b, concat(b, left, middle, right), 24, 3), 8, 1);
+}
+
+static void primes(struct building *b)
+{
+    uint32_t first = conv(b, begin(b, "primes", 13, 7), 11, 3), left = conv(b, first, 7, 1),
+             middle = conv(b, first, 5, 3), right = conv(b, middle, 23, 3);
+    uint32_t behind = conv(b, concat(b, left, middle, right), 17, 3);
+    (void)conv(b, concat(b, behind, first, PIM_NONE), 19, 1);
+}
+
+/* A concatenation of one, one with the input of the network, and a pooling behind one. */
+static void nested(struct building *b)
+{
+    uint32_t input = begin(b, "nested", 16, 8), first = conv(b, input, 16, 3), left = conv(b, first, 8, 1),
+             middle = conv(b, first, 8, 3), inner = concat(b, left, middle, PIM_NONE);
+    uint32_t outer = concat(b, inner, conv(b, input, 12, 3), left);
+    (void)pool(b, concat(b, conv(b, outer, 32, 1), input, conv(b, inner, 8, 3)));
+}
+
+/* Skip connections over more layers than the array has channels for. */
+static void skips(struct building *b)
+{
+    uint32_t first = conv(b, begin(b, "skips", 8, 8), 8, 3), all = first;
+    for (unsigned i = 0; i < 4; i++)
+        all = concat(b, all, conv(b, conv(b, all, 12, 1), 8, 3), PIM_NONE);
+    (void)conv(b, all, 16, 1);
+}
+
+static void (*const networks[])(struct building *) = {two, three, primes, nested};
+
+START_TEST(estimates_of_concatenations)
+{
+    static const char *const costs[] = {"levels.costs=figure", "levels.costs=commands"};
+    struct building built;
+    const unsigned number = (unsigned)PIM_CASE(_i), objective = number % PIM_OBJECTIVES,
+                   of = number / PIM_OBJECTIVES;
+    const char *const settings[] = {costs[of % 2], NULL};
+    networks[of / 2](&built);
+    check_built(&(struct built_replay){&built.network, settings, objective, 100, 2, 3, 10, false});
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
+/* The link out of a channel, the one into another, and the bus, each narrow or wide beside the memory. */
+START_TEST(estimates_of_narrow_links)
+{
+    static const char *const cases[][4] = {
+        {"levels.costs=commands", "levels.channel_bytes=8", "levels.bus_bytes=256", NULL},
+        {"levels.costs=commands", "levels.channel_bytes=64", "levels.bus_bytes=256", NULL},
+        {"levels.costs=commands", "levels.channel_bytes=32", "levels.bus_bytes=8", NULL},
+        {"levels.costs=figure", "levels.channel_bytes=64", "levels.bus_bytes=256", NULL},
+    };
+    struct building built;
+    primes(&built);
+    check_built(&(struct built_replay){&built.network, cases[_i], PIM_OBJECTIVE_ORIGINAL, 100, 2, 3, 10,
+                                       false});
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
+/* Layers that take over channels wait until those before have sent all to all their readers. */
+START_TEST(estimates_of_turns)
+{
+    static const struct {
+        const char *settings[4];
+        bool ends;
+    } cases[] = {
+        {{"array.width=4", "array.height=2", "levels.bus_bytes=8", NULL}, false},
+        {{"array.width=4", "array.height=1", "levels.bus_bytes=256", NULL}, true},
+        {{"array.width=4", "array.height=1", "levels.costs=commands", NULL}, true},
+    };
+    struct building built;
+    skips(&built);
+    check_built(&(struct built_replay){&built.network, cases[_i].settings, PIM_OBJECTIVE_ORIGINAL, 100,
+                                       cases[_i].ends ? 2 : 1, 3, 100, cases[_i].ends});
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
+/* What comes from each producer, by its channels; of an operand that is no concatenation, the same of each. */
+START_TEST(shares)
+{
+    struct building built;
+    struct pim_mapped_layers layers;
+    struct pim_error error = {PIM_OK, ""};
+    two(&built);
+    ck_assert(pim_mapped_layers_make(&built.network, &layers, &error) == PIM_OK);
+    const struct pim_mapped_layer *first = &layers.layer[0], *behind = &layers.layer[3];
+    ck_assert_uint_eq(behind->links, 2);
+    ck_assert_uint_eq(behind->operands, 1);
+    ck_assert_uint_eq(pim_intake_share(behind, 1000, 0), 0);
+    ck_assert_uint_eq(pim_intake_share(behind, 1000, 1), 250);
+    ck_assert_uint_eq(pim_intake_share(behind, 1000, 2), 1000);
+    ck_assert_uint_eq(pim_intake_share(first, 1000, 0), 0); /* the input of the network comes from none */
+    ck_assert_uint_eq(pim_intake_share(first, 1000, 1), 1000);
+    pim_mapped_layers_terminate(&layers);
+    pim_arena_terminate(&built.arena);
+    nested(&built);
+    ck_assert(pim_mapped_layers_make(&built.network, &layers, &error) == PIM_OK);
+    const struct pim_mapped_layer *last = &layers.layer[layers.count - 1];
+    ck_assert(!last->product);
+    ck_assert_uint_eq(last->links, 2);
+    ck_assert_uint_eq(last->operands, 1); /* whose words it has once, not once for each producer */
+    pim_mapped_layers_terminate(&layers);
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
+Suite *concat_suite(void)
+{
+    Suite *suite = suite_create("concat");
+    TCase *tests = tcase_create("concat");
+    tcase_add_loop_test(tests, estimates_of_concatenations, 0,
+                        PIM_CASES(sizeof networks / sizeof networks[0] * 2 * PIM_OBJECTIVES));
+    tcase_add_loop_test(tests, estimates_of_narrow_links, 0, 4);
+    tcase_add_loop_test(tests, estimates_of_turns, 0, 3);
+    tcase_add_test(tests, shares);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
