@@ -110,6 +110,7 @@ void random_pair(struct pim_random *random, struct pim_case *kase)
     kase->layer[1].link = calloc(1, sizeof *kase->layer[1].link);
     ck_assert_ptr_nonnull(kase->layer[1].link);
     kase->layer[1].link->transfer = between(random, 0, 5);
+    kase->layer[1].link->head = between(random, 0, 2) == 0 ? between(random, 0, 12) : 0;
     random_consumer(random, from, kase->layer[1].link, to);
     bool imperfect = pim_random_below(random, 3) == 0;
     for (uint32_t i = 0; i < 2; i++) {
@@ -293,6 +294,7 @@ static void run_consumer(const struct pim_case *kase, const struct finals *final
             if (any) {
                 int64_t last = needed(kase, finals, &reach);
                 uint64_t ready = last < 0 ? 0 : finals->step_end[last] + layer->link[0].transfer;
+                ready -= ready < layer->link[0].head ? ready : layer->link[0].head;
                 oracle->space[oracle->count++] = (struct oracle_space){step, bank, ready, last};
             }
             bank++;

@@ -60,6 +60,7 @@ static void random_chain(struct pim_random *random, struct pim_case *kase)
         for (uint32_t j = 0; j < layer->links; j++) {
             layer->link[j].producer = j == 0 ? i - 1 : (uint32_t)pim_random_below(random, i);
             layer->link[j].transfer = pim_random_below(random, 5);
+            layer->link[j].head = pim_random_below(random, 3) == 0 ? pim_random_below(random, 20) : 0;
             if (matrices)
                 layer->link[j].role = (enum pim_link_role)pim_random_below(random, PIM_LINK_ROLES);
             if (w->groups > 1 && layer->link[j].role == PIM_LINK_COLUMNS) /* 6 rows are not its 3 */

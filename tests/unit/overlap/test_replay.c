@@ -1,5 +1,8 @@
 /* What is written is what was planned: mappings of both memories replayed. */
+#include "mappers/overlapim/choice.h"
+#include "mappers/overlapim/mapper.h"
 #include "mappers/overlapim/search.h"
+#include "models/system/schema.h"
 #include "tests/unit/overlap/replay.h"
 #include "tests/unit/overlap/suites.h"
 #include "tests/unit/test_main.h"
@@ -10,6 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Where moving rows weighs as much as multiplying them, single layers are further off than the whole. */
@@ -123,6 +127,63 @@ START_TEST(ahead_never_loses_to_original)
 }
 END_TEST
 
+/* Nothing that was searched is faster than what is written when nothing is asked for, which the search by pairs
+ * with transformation can lose to, or win: the taken series is told, with what the others took. */
+START_TEST(best_never_loses)
+{
+    static const char *const costs[] = {"levels.costs=figure", "levels.costs=commands"};
+    const char *network = "configs/networks/squeezenet.cfg";
+    uint64_t estimate;
+    const uint64_t best = simulated(network, "best", costs[_i], "30", &estimate);
+    for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
+        const uint64_t other = simulated(network, pim_objective_name(o), costs[_i], "30", &estimate);
+        ck_assert_msg(best <= other, "%" PRIu64 " cycles, by %s %" PRIu64, best, pim_objective_name(o),
+                      other);
+        ck_assert_msg(o != PIM_OBJECTIVE_TRANSFORM || best < other,
+                      "transform is the best: nothing is tested");
+    }
+}
+END_TEST
+
+/* By estimates where nobody simulates; of equal ones the first; and no row is asked of a transformed layer. */
+START_TEST(best_by_estimates)
+{
+    char path[PATH_MAX];
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_network *network = NULL;
+    struct pim_overlapim_plan plan;
+    struct pim_overlapim_options options;
+    struct pim_configuration *configuration = NULL;
+    ck_assert(pim_network_read(pimsim_source_path(path, sizeof path, "docs/examples/small-vgg.cfg"), NULL, 0,
+                               &network, &error) == PIM_OK);
+    ck_assert(pim_configuration_create(&pim_hardware_schema, &configuration, &error) == PIM_OK);
+    ck_assert(pim_configuration_read_file(
+                  configuration,
+                  pimsim_source_path(path, sizeof path, "configs/hardware/fast-overlapim-hbm2.cfg"),
+                  &error) == PIM_OK);
+    const struct pim_mapper_inputs inputs = {
+        .network = network, .configuration = configuration, .configuration_text = ""};
+    memcpy(&options, pim_overlapim_mapper.options.defaults, sizeof options);
+    ck_assert_uint_eq(options.objective, PIM_OBJECTIVE_BEST);
+    options.search.steps = 30;
+    ck_assert_msg(pim_overlapim_plan_make(&inputs, &options, &plan, &error) == PIM_OK, "%s", error.text);
+    static const enum pim_series list[] = {PIM_SERIES_AHEAD, PIM_SERIES_OVERLAP, PIM_SERIES_TRANSFORM};
+    for (unsigned i = 0; i < 3; i++) {
+        plan.chains[PIM_SERIES_AHEAD].end = i == 0 ? 7 : 9;
+        plan.chains[PIM_SERIES_OVERLAP].end = i == 1 ? 7 : 9;
+        plan.chains[PIM_SERIES_TRANSFORM].end = i == 2 ? 7 : 8;
+        ck_assert(pim_series_choose(&plan, list, 3, NULL, NULL, &error) == PIM_OK);
+        ck_assert_int_eq(plan.series, list[i]);
+    }
+    plan.chains[PIM_SERIES_TRANSFORM].end = plan.chains[PIM_SERIES_OVERLAP].end = 9;
+    ck_assert(pim_series_choose(&plan, list, 3, NULL, NULL, &error) == PIM_OK);
+    ck_assert_int_eq(plan.series, PIM_SERIES_AHEAD);
+    pim_overlapim_plan_terminate(&plan);
+    pim_configuration_destroy(configuration);
+    pim_network_destroy(network);
+}
+END_TEST
+
 /* Mappings of which no trace can be written lose to those of the rule: rows of a bank that do not hold the
  * inputs of all steps, where words are placed in them. With a time limit, which nobody waits for, nothing is
  * simulated, and the found ones have the shorter estimate. */
@@ -167,6 +228,8 @@ Suite *replay_suite(void)
     tcase_add_test(tests, of_commands);
     tcase_add_loop_test(tests, of_a_narrow_bus, 0, 4);
     tcase_add_loop_test(tests, ahead_never_loses_to_original, 0, 2);
+    tcase_add_loop_test(tests, best_never_loses, 0, 2);
+    tcase_add_test(tests, best_by_estimates);
     tcase_add_loop_test(tests, ahead_without_a_trace_takes_the_rule, 0, 3);
     tcase_add_loop_test(tests, units_do_not_wait_in_a_circle, 0, 4);
     suite_add_tcase(suite, tests);
