@@ -51,7 +51,7 @@ void pim_ahead_begin(struct pim_ahead *ahead, uint32_t index)
 enum pim_status pim_ahead_fix(struct pim_ahead *ahead, const struct pim_layer_mapping *mappings,
                               uint32_t index, struct pim_error *error)
 {
-    if (pim_chain_layer(ahead->inputs, mappings, index, &mappings[index], ahead->intakes,
+    if (pim_chain_layer(ahead->inputs, mappings, index, &mappings[index], ahead->intakes, false,
                         &ahead->layers[index], error) != PIM_OK ||
         pim_overlap_layer_derive(ahead->layers, index, error) != PIM_OK)
         return error->status;
@@ -94,7 +94,8 @@ static enum pim_status score(const struct pim_ahead *ahead, const struct pim_lay
                              uint32_t producers, uint64_t *score, struct pim_error *error)
 {
     struct pim_overlap_layer *layer = &layers[producers];
-    if (pim_chain_layer(ahead->inputs, mappings, index, candidate, ahead->intakes, layer, error) != PIM_OK)
+    if (pim_chain_layer(ahead->inputs, mappings, index, candidate, ahead->intakes, false, layer, error) !=
+        PIM_OK)
         return error->status;
     for (uint32_t j = 0; j < layer->links; j++) {
         layers[j] = ahead->layers[layer->link[j].producer];

@@ -120,14 +120,30 @@ static uint64_t sent_before(const struct pim_search_inputs *inputs, const struct
     return cycles;
 }
 
+/* Loads and stores of a layer, where they are not in all of its steps: transformed, those that exist. */
+static void set_events(const struct pim_mapped_layer *mapped, const struct pim_layer_mapping *own,
+                       bool transformed, struct pim_overlap_layer *layer)
+{
+    const struct pim_step_cost *cost = &own->cost;
+    struct pim_column_use use = {.input_loads = cost->loads, .output_stores = cost->stores};
+    layer->transformed = transformed;
+    if (cost->loads == own->strides.steps && cost->stores == own->strides.steps)
+        return;
+    if (transformed)
+        pim_column_use_existing(mapped, &own->nest, &own->strides, &use);
+    layer->loads = (struct pim_overlap_events){cost->loads, cost->load, use.input_loads};
+    layer->stores = (struct pim_overlap_events){cost->stores, cost->store, use.output_stores};
+}
+
 enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
                                 const struct pim_layer_mapping *mappings, uint32_t index,
                                 const struct pim_layer_mapping *own, const struct pim_intake *intakes,
-                                struct pim_overlap_layer *layer, struct pim_error *error)
+                                bool transformed, struct pim_overlap_layer *layer, struct pim_error *error)
 {
     const struct pim_mapped_layer *mapped = &inputs->layers->layer[index];
     const struct pim_intake intake = intakes[index];
     pim_chain_alone(mapped, own, layer);
+    set_events(mapped, own, transformed, layer);
     layer->link = calloc(mapped->links + 1, sizeof *layer->link);
     if (!layer->link)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the links of %s", layer->name);
@@ -166,8 +182,8 @@ enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
     if (!*layers)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " layers", count);
     for (uint32_t i = 0; i < count; i++) {
-        enum pim_status status = pim_chain_layer(inputs, mappings, i, &mappings[i], chain->intake, &(*layers)[i], error);
-        (*layers)[i].transformed = transformed;
+        enum pim_status status = pim_chain_layer(inputs, mappings, i, &mappings[i], chain->intake, transformed,
+                                                 &(*layers)[i], error);
         if (status != PIM_OK || pim_overlap_layer_derive(*layers, i, error) != PIM_OK) {
             pim_chain_layers_free(*layers, count);
             *layers = NULL;
@@ -238,10 +254,9 @@ static enum pim_status link_layer(const struct pim_search_inputs *inputs,
         before->left = left_at(inputs, mappings, chain, index - places, ends);
         intake->vacated = before->left - before->end;
     }
-    if (pim_chain_layer(inputs, mappings, index, &mappings[index], chain->intake, &layers[index], error) !=
-        PIM_OK)
+    if (pim_chain_layer(inputs, mappings, index, &mappings[index], chain->intake, transformed, &layers[index],
+                        error) != PIM_OK)
         return error->status;
-    layers[index].transformed = transformed;
     return pim_overlap_layer_derive(layers, index, error);
 }
 

@@ -50,7 +50,7 @@ enum pim_status pim_chain_rows(const struct pim_search_inputs *inputs, uint32_t 
 enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
                                 const struct pim_layer_mapping *mappings, uint32_t index,
                                 const struct pim_layer_mapping *own, const struct pim_intake *intakes,
-                                struct pim_overlap_layer *layer, struct pim_error *error);
+                                bool transformed, struct pim_overlap_layer *layer, struct pim_error *error);
 
 /* The layers with these mappings, linked as they are in `chain`, as the overlap analysis and a mapping file
  * have them; the caller frees them with pim_chain_layers_free(). */

@@ -208,7 +208,8 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
         cost->add = adds * add;
         cost->reduce_move = use.outputs * tree.move;
         cost->reduce_add = use.outputs * tree.add;
-        cost->partial = pim_divide_up(partial_sums(machine, &use) * stores, steps);
+        cost->store = partial_sums(machine, &use);
+        cost->partial = pim_divide_up(cost->store * stores, steps);
     } else {
         cost->multiply = use.outputs * layer->each.multiplications * multiply;
         cost->add = use.outputs * layer->each.additions * add;
@@ -220,6 +221,9 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
     if (layer->product && space->drop_weights)
         cost->input +=
             pim_divide_up(pim_machine_move(machine, use.weights * word, banks) * use.weight_loads, steps);
+    cost->store += use.outputs * (layer->post.additions * add + layer->post.multiplications * multiply) +
+                   pim_machine_rows(machine, 2 * use.outputs * word, banks);
+    cost->loads = use.input_loads;
     cost->output = pim_divide_up(pim_machine_rows(machine, 2 * use.outputs * word, banks) * stores, steps);
     cost->channels = use.channels;
     cost->banks = banks;

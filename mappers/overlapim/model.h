@@ -37,6 +37,8 @@ struct pim_step_cost {
     uint64_t total;
     uint64_t rows;     /* that a column needs, weights of all steps included */
     uint64_t load;     /* ticks of writing the inputs of a step that reads others than the step before */
+    uint64_t loads;    /* such steps */
+    uint64_t store;    /* ticks of partial sums, of what follows them, and of outputs, when they are final */
     uint64_t channels; /* that the layer uses */
     uint64_t banks;    /* of a channel */
     uint64_t stores;   /* steps after which outputs are final */

@@ -72,7 +72,8 @@ static void fill_ends(const struct pim_overlap *overlap, bool transformed,
     /* place of (step, bank) in the list; absent ones are not looked up */
     for (uint64_t i = 0; i < count; i += banks) {
         uint64_t last = count - i < banks ? count : i + banks;
-        now = pim_larger(evaluation->sorted[last - 1].ready, now) + overlap->consumer->latency;
+        now = pim_larger(evaluation->sorted[last - 1].ready, now) +
+              pim_overlap_row_latency(overlap->consumer, i / banks, pim_divide_up(count, banks));
         for (uint64_t j = i; j < last; j++) {
             const struct pim_ready *space = &evaluation->sorted[j];
             uint64_t low = 0, high = count;
@@ -107,7 +108,8 @@ static enum pim_status fill_lists(struct pim_overlap *overlap, bool transformed,
         status = pim_overlap_step_ready(overlap, evaluation->step_ready, exists, error);
     uint64_t now = 0;
     for (uint64_t s = 0; s < steps && status == PIM_OK; s++) {
-        now = exists[s] ? pim_larger(evaluation->step_ready[s], now) + overlap->consumer->latency : now;
+        const uint64_t latency = pim_overlap_row_latency(overlap->consumer, s, steps);
+        now = exists[s] ? pim_larger(evaluation->step_ready[s], now) + latency : now;
         evaluation->step_end[s] = now;
     }
     if (status == PIM_OK) {

@@ -1,6 +1,7 @@
 /* Schedules of a consumer: in lock step, per bank, and as its own consumers will see it. */
 #include "mappers/overlapim/analysis/enumerate.h"
 #include "mappers/overlapim/analysis/tiles.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static bool is_uniform(const struct pim_overlap *overlap)
         if (overlap->source[j].table)
             return false;
     }
-    return overlap->regular;
+    return overlap->regular && (overlap->links == 0 || !pim_overlap_uneven(overlap->consumer));
 }
 
 /* Goes through the steps; `step_end` may be NULL. */
@@ -75,7 +76,7 @@ static enum pim_status lockstep_by_steps(struct pim_overlap *overlap, uint64_t *
     uint64_t now = 0;
     for (uint64_t s = 0; status == PIM_OK && s < steps; s++) {
         if (exists[s])
-            now = (ready[s] > now ? ready[s] : now) + overlap->consumer->latency;
+            now = (ready[s] > now ? ready[s] : now) + pim_overlap_row_latency(overlap->consumer, s, steps);
         if (step_end)
             step_end[s] = now;
     }
@@ -149,17 +150,18 @@ static enum pim_status schedule_rows(struct pim_overlap *overlap, struct pim_sch
         free(list);
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " output tiles", tiles);
     }
-    uint64_t banks = layer->strides.banks, now = 0;
+    uint64_t banks = layer->strides.banks, now = 0, rows = pim_divide_up(overlap->data_spaces, banks);
     for (uint64_t i = 0; i < overlap->data_spaces; i += banks) {
         uint64_t row_end = i + banks < overlap->data_spaces ? i + banks : overlap->data_spaces;
         uint64_t ready = list[row_end - 1].ready;
+        uint64_t latency = pim_overlap_row_latency(layer, i / banks, rows);
         /* a row is one step of all banks: it begins with the latest of its inputs */
         for (uint64_t j = i; j < row_end; j++) {
             uint64_t *tile = &schedule->tile_end[pim_overlap_output_tile(layer, schedule->tiles, &list[j])];
-            uint64_t end = (ready > now ? ready : now) + layer->latency;
+            uint64_t end = (ready > now ? ready : now) + latency;
             *tile = end > *tile ? end : *tile;
         }
-        now = (ready > now ? ready : now) + layer->latency;
+        now = (ready > now ? ready : now) + latency;
     }
     schedule->end = now;
     free(list);

@@ -126,7 +126,8 @@ uint64_t pim_overlap_rows_end(const struct pim_overlap *overlap, const struct pi
     for (uint64_t i = 0; i < overlap->data_spaces; i += banks) {
         uint64_t last = overlap->data_spaces - i < banks ? overlap->data_spaces : i + banks;
         uint64_t ready = sorted[last - 1].ready;
-        now = (ready > now ? ready : now) + overlap->consumer->latency;
+        now = (ready > now ? ready : now) +
+              pim_overlap_row_latency(overlap->consumer, i / banks, rows_of(overlap));
     }
     return now;
 }
@@ -134,7 +135,7 @@ uint64_t pim_overlap_rows_end(const struct pim_overlap *overlap, const struct pi
 /* Keys of the one link are sums of terms, and few enough for a table. */
 static bool has_distribution(const struct pim_overlap *overlap)
 {
-    if (overlap->links != 1 || !overlap->source[0].monotone)
+    if (overlap->links != 1 || !overlap->source[0].monotone || pim_overlap_uneven(overlap->consumer))
         return false;
     int64_t most = 0;
     for (uint32_t c = 0; c < overlap->components; c++) {
@@ -149,7 +150,7 @@ static bool has_distribution(const struct pim_overlap *overlap)
 
 enum pim_status pim_overlap_transformed(struct pim_overlap *overlap, uint64_t *end, struct pim_error *error)
 {
-    if (overlap->links == 0) {
+    if (overlap->links == 0 && !pim_overlap_uneven(overlap->consumer)) {
         *end = rows_of(overlap) * overlap->consumer->latency;
         return PIM_OK;
     }

@@ -41,18 +41,6 @@ static enum pim_status put_transpose(struct pim_emission_program *program, uint6
     return pim_emission_ordered(program, &instruction);
 }
 
-/* Of so many events of a layer, those that fall on this row: spread evenly, the last one on the last row. */
-static uint64_t last_share(uint64_t events, uint64_t row, uint64_t rows)
-{
-    return events * (row + 1) / rows - events * row / rows;
-}
-
-/* The same, with the first one on the first row. */
-static uint64_t first_share(uint64_t events, uint64_t row, uint64_t rows)
-{
-    return (events * (row + 1) + rows - 1) / rows - (events * row + rows - 1) / rows;
-}
-
 static uint64_t log2_up(uint64_t width)
 {
     uint64_t levels = 0;
@@ -119,9 +107,9 @@ static enum pim_status put_row(struct pim_emission_program *program, uint64_t ro
     const struct pim_column_use *use = &emission->use[program->layer];
     const struct pim_mapped_layer *layer = &emission->plan->layers.layer[program->layer];
     uint64_t rows = emission->rows[program->layer].rows, word = emission->plan->machine.word_bits;
-    uint64_t loads = first_share(use->input_loads, row, rows),
-             stores = last_share(use->output_stores, row, rows);
-    uint64_t weights = first_share(use->weight_loads, row, rows) * use->weights;
+    uint64_t loads = pim_overlap_first_share(use->input_loads, row, rows),
+             stores = pim_overlap_last_share(use->output_stores, row, rows);
+    uint64_t weights = pim_overlap_first_share(use->weight_loads, row, rows) * use->weights;
     uint64_t moved = loads * use->inputs * word, links = layer->links > 0 ? layer->links : 1;
     for (uint32_t j = 0; j < links; j++) { /* what comes from each goes to its rows when it is there */
         uint64_t share = pim_intake_share(layer, moved, j + 1) - pim_intake_share(layer, moved, j);

@@ -8,6 +8,8 @@
  *       dilation 1 1
  *       groups 1
  *       latency 100
+ *       loads 4 20 4
+ *       stores 1 50 1
  *       transformed
  *       after conv0 transfer 5 head 2 pool 3 2 1 flatten channel 0 role input
  *       for P in [0:112)
@@ -55,6 +57,12 @@ void pim_case_write(const struct pim_overlap_layer *layers, uint32_t count, FILE
                 workload->stride[0], workload->stride[1], workload->padding[0], workload->padding[1]);
         fprintf(file, "\n  dilation %" PRIu32 " %" PRIu32 "\n  groups %" PRIu32 "\n  latency %" PRIu64 "\n",
                 workload->dilation[0], workload->dilation[1], workload->groups, layer->latency);
+        if (pim_overlap_uneven(layer))
+            fprintf(file,
+                    "  loads %" PRIu64 " %" PRIu64 " %" PRIu64 "\n  stores %" PRIu64 " %" PRIu64 " %" PRIu64
+                    "\n",
+                    layer->loads.count, layer->loads.ticks, layer->loads.existing, layer->stores.count,
+                    layer->stores.ticks, layer->stores.existing);
         if (layer->transformed)
             fprintf(file, "  transformed\n");
         for (uint32_t j = 0; j < layer->links; j++)
@@ -202,6 +210,13 @@ static enum pim_status begin_layer(struct text_reading *reading, const char *nam
     return PIM_OK;
 }
 
+static bool take_events(char **rest, struct pim_overlap_events *events)
+{
+    return take_number(rest, PIM_NEST_EXTENT, &events->count) &&
+           take_number(rest, PIM_OVERLAP_TIME, &events->ticks) &&
+           take_number(rest, PIM_NEST_EXTENT, &events->existing);
+}
+
 static enum pim_status take_attribute(struct text_reading *reading, const char *word, char **rest)
 {
     struct pim_overlap_layer *layer = reading->layer;
@@ -221,11 +236,15 @@ static enum pim_status take_attribute(struct text_reading *reading, const char *
         good = take_numbers(rest, &workload->groups, 1);
     else if (strcmp(word, "latency") == 0)
         good = take_number(rest, PIM_OVERLAP_TIME, &layer->latency);
+    else if (strcmp(word, "loads") == 0)
+        good = take_events(rest, &layer->loads);
+    else if (strcmp(word, "stores") == 0)
+        good = take_events(rest, &layer->stores);
     else if (strcmp(word, "transformed") == 0)
         good = layer->transformed = true;
     else
         return pim_fail(reading->error, PIM_BAD_INPUT,
-                        "\"%.40s\": a layer has size, stride, padding, dilation, groups, latency, "
+                        "\"%.40s\": a layer has size, stride, padding, dilation, groups, latency, loads, stores, "
                         "transformed, after and the loops of its nest",
                         word);
     return good ? PIM_OK
