@@ -112,7 +112,18 @@ static void skips(struct building *b)
     (void)conv(b, all, 16, 1);
 }
 
-static void (*const networks[])(struct building *) = {two, three, primes, nested};
+/* Fire modules: steps that load or store are not all of them. */
+static void fires(struct building *b)
+{
+    uint32_t all = conv(b, begin(b, "fires", 32, 10), 32, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        const uint32_t squeeze = conv(b, all, 8, 1);
+        all = concat(b, conv(b, squeeze, 32, 1), conv(b, squeeze, 32, 3), PIM_NONE);
+    }
+    (void)conv(b, all, 10, 1);
+}
+
+static void (*const networks[])(struct building *) = {two, three, primes, nested, skips, fires};
 
 START_TEST(estimates_of_concatenations)
 {
@@ -192,6 +203,30 @@ START_TEST(shares)
 }
 END_TEST
 
+/* Rows take what falls on them: together what the steps take in the mean. */
+START_TEST(events_of_rows)
+{
+    struct pim_overlap_layer layer;
+    struct pim_error error = {PIM_OK, ""};
+    pim_overlap_layer_initialize(&layer);
+    layer.workload.size[PIM_P] = 6;
+    layer.nest = (struct pim_nest){.loop = {{.dimension = PIM_P, .count = 6}}, .loops = 1, .cut = 1};
+    layer.latency = 100;
+    layer.loads = (struct pim_overlap_events){2, 30, 1};
+    layer.stores = (struct pim_overlap_events){3, 20, 2};
+    ck_assert_msg(pim_overlap_layer_derive(&layer, 0, &error) == PIM_OK, "%s", error.text);
+    static const uint64_t rows[] = {110, 100, 80, 130, 80, 100}, fewer[] = {110, 100, 80, 100};
+    for (uint64_t i = 0; i < 6; i++)
+        ck_assert_uint_eq(pim_overlap_row_latency(&layer, i, 6), rows[i]);
+    layer.transformed = true; /* loads and stores that exist, on rows that are left */
+    for (uint64_t i = 0; i < 4; i++)
+        ck_assert_uint_eq(pim_overlap_row_latency(&layer, i, 4), fewer[i]);
+    layer.stores.ticks = 300;
+    ck_assert(pim_overlap_layer_derive(&layer, 0, &error) == PIM_BAD_INPUT);
+    pim_overlap_layer_terminate(&layer);
+}
+END_TEST
+
 Suite *concat_suite(void)
 {
     Suite *suite = suite_create("concat");
@@ -201,6 +236,7 @@ Suite *concat_suite(void)
     tcase_add_loop_test(tests, estimates_of_narrow_links, 0, 4);
     tcase_add_loop_test(tests, estimates_of_turns, 0, 3);
     tcase_add_test(tests, shares);
+    tcase_add_test(tests, events_of_rows);
     suite_add_tcase(suite, tests);
     return suite;
 }

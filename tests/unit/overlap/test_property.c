@@ -68,6 +68,12 @@ static void random_chain(struct pim_random *random, struct pim_case *kase)
         }
         random_nest(random, w, pim_random_below(random, 3) == 0, &layer->nest);
         ck_assert_msg(pim_overlap_layer_derive(kase->layer, i, &error) == PIM_OK, "%s", error.text);
+        if (pim_random_below(random, 3) != 0)
+            continue;
+        layer->latency += 20;
+        layer->loads = (struct pim_overlap_events){layer->strides.steps, pim_random_below(random, 9), 1};
+        layer->stores = (struct pim_overlap_events){1, pim_random_below(random, 9), 1};
+        ck_assert_msg(pim_overlap_layer_derive(kase->layer, i, &error) == PIM_OK, "%s", error.text);
     }
 }
 
