@@ -44,8 +44,7 @@ static enum pim_status schedule(const struct pim_overlap_layer *layers, uint32_t
 
 void pim_ahead_begin(struct pim_ahead *ahead, uint32_t index)
 {
-    ahead->intakes[index].latest =
-        pim_intake_latest(&ahead->inputs->layers->layer[index], ahead->schedules);
+    ahead->intakes[index].latest = pim_intake_latest(&ahead->inputs->layers->layer[index], ahead->schedules);
 }
 
 enum pim_status pim_ahead_fix(struct pim_ahead *ahead, const struct pim_layer_mapping *mappings,

@@ -9,7 +9,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_AHEAD_H
 #define PIMSIM_MAPPERS_OVERLAPIM_AHEAD_H
 
-#include "mappers/overlapim/chain.h"
+#include "mappers/overlapim/chain/chain.h"
 
 struct pim_ahead {
     const struct pim_search_inputs *inputs;

@@ -92,7 +92,7 @@ static enum pim_status simulate_all(struct pim_overlapim_plan *plan, const enum 
     uint64_t least = UINT64_MAX, cycles;
     for (unsigned i = 0; i < count && !(shortest && third_apart(shortest, &contenders[i])); i++) {
         enum pim_status status = measure(plan, contenders, i, simulate, context, &cycles, error);
-        if (status == PIM_BAD_INPUT || status == PIM_IO) /* where it stands at last, it is said when written */
+        if (status == PIM_BAD_INPUT || status == PIM_IO) /* said when it is written after all */
             *error = (struct pim_error){.status = PIM_OK};
         else if (status != PIM_OK)
             return status;
@@ -119,8 +119,8 @@ enum pim_status pim_series_choose(struct pim_overlapim_plan *plan, const enum pi
     struct contender contenders[PIM_SERIES];
     line_up(plan, list, count, contenders);
     enum pim_series fastest = contenders[0].series;
-    const bool apart = count == 1 || third_apart(&contenders[0], &contenders[1]) ||
-                       contenders[0].fits != contenders[1].fits;
+    const bool apart =
+        count == 1 || third_apart(&contenders[0], &contenders[1]) || contenders[0].fits != contenders[1].fits;
     enum pim_status status = PIM_OK;
     if (simulate && !apart)
         status = simulate_all(plan, list, contenders, count, simulate, context, &fastest, error);

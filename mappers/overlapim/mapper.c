@@ -63,9 +63,10 @@ static enum pim_status accept(const void *given, bool writes, struct pim_error *
                                                    "counted has no bits that --check-values could compare"}};
     (void)writes;
     if ((options->rows == 1 || options->check) && options->objective == PIM_OBJECTIVE_TRANSFORM)
-        return pim_fail(error, PIM_USAGE,
-                        "--rows real and --check-values are for --objective original, overlap, ahead or best: a "
-                        "transformation puts sums into other banks than the nest says");
+        return pim_fail(
+            error, PIM_USAGE,
+            "--rows real and --check-values are for --objective original, overlap, ahead or best: "
+            "a transformation puts sums into other banks than the nest says");
     return pim_option_refuse(&pim_overlapim_mapper.options, given, refusals,
                              sizeof refusals / sizeof refusals[0], error);
 }
@@ -167,8 +168,7 @@ static enum pim_status describe(void *plan, struct pim_trace_description *descri
     }
     (void)snprintf(made->mapping, sizeof made->mapping,
                    "%s, %" PRIu32 " channels a layer, %" PRIu64 " candidates",
-                   pim_series_name(made->plan.series), made->plan.search.channels,
-                   made->plan.search.budget);
+                   pim_series_name(made->plan.series), made->plan.search.channels, made->plan.search.budget);
     *description = (struct pim_trace_description){.family = "overlapim",
                                                   .network = made->plan.network,
                                                   .mapping = made->mapping,

@@ -229,9 +229,8 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
     cost->banks = banks;
     cost->stores = stores;
     cost->sent = word * use.outputs * stores;
-    cost->transfer =
-        message_cycles(machine, cost, stores,
-                       pim_machine_link(machine, pim_divide_up(cost->sent, stores) * cost->banks));
+    cost->transfer = message_cycles(
+        machine, cost, stores, pim_machine_link(machine, pim_divide_up(cost->sent, stores) * cost->banks));
     sum(machine, cost);
     return cost->rows <= machine->rows;
 }
@@ -248,11 +247,11 @@ struct pim_handover pim_hand_over(const struct pim_machine *machine, const struc
                                  pim_machine_link(machine, written * producer->banks));
     uint64_t out = pim_larger(bus, link_cycles(machine, producer, consumer, messages, consumer->channels));
     uint64_t in = link_cycles(machine, producer, consumer, messages, producer->channels);
-    struct pim_handover handover = {
-        .message = message_cycles(machine, producer, messages, pim_larger(out, in)),
-        .sent = message_cycles(machine, producer, messages, out),
-        .bus = bus,
-        .all_bus = bus * messages};
+    struct pim_handover handover = {.message =
+                                        message_cycles(machine, producer, messages, pim_larger(out, in)),
+                                    .sent = message_cycles(machine, producer, messages, out),
+                                    .bus = bus,
+                                    .all_bus = bus * messages};
     handover.writing = pim_divide_up(cycles + pim_machine_refresh(machine, cycles), consumer_steps);
     handover.ready = handover.message > handover.writing ? handover.message - handover.writing : 0;
     return handover;

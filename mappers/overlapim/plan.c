@@ -57,11 +57,11 @@ const struct pim_layer_mapping *pim_overlapim_mappings(const struct pim_overlapi
 /* The series that an objective stands for. Every trace is overlapped, also one of `original`. */
 static enum pim_series series_of(unsigned objective)
 {
-    static const enum pim_series own[PIM_OBJECTIVES] = {
-        [PIM_OBJECTIVE_ORIGINAL] = PIM_SERIES_ORIGINAL_OVERLAP,
-        [PIM_OBJECTIVE_OVERLAP] = PIM_SERIES_OVERLAP,
-        [PIM_OBJECTIVE_TRANSFORM] = PIM_SERIES_TRANSFORM,
-        [PIM_OBJECTIVE_AHEAD] = PIM_SERIES_AHEAD};
+    static const enum pim_series own[PIM_OBJECTIVES] = {[PIM_OBJECTIVE_ORIGINAL] =
+                                                            PIM_SERIES_ORIGINAL_OVERLAP,
+                                                        [PIM_OBJECTIVE_OVERLAP] = PIM_SERIES_OVERLAP,
+                                                        [PIM_OBJECTIVE_TRANSFORM] = PIM_SERIES_TRANSFORM,
+                                                        [PIM_OBJECTIVE_AHEAD] = PIM_SERIES_AHEAD};
     return objective < PIM_OBJECTIVES ? own[objective] : PIM_SERIES_TRANSFORM;
 }
 

@@ -16,7 +16,7 @@
 #define PIMSIM_MAPPERS_OVERLAPIM_PLAN_H
 
 #include "mappers/mapper.h"
-#include "mappers/overlapim/chain.h"
+#include "mappers/overlapim/chain/chain.h"
 #include "mappers/overlapim/search.h"
 
 /* X(enumerator, text, searched by, transformed, overlapped) */
@@ -68,8 +68,8 @@ struct pim_overlapim_plan {
     bool best;                      /* it is the fastest of all, not one that was asked for */
     uint64_t simulated[PIM_SERIES]; /* cycles; 0: this one was not simulated to choose among them */
     bool nests, real;
-    bool ruled; /* `ahead` has the mappings of `original`: what was found is slower */
-    bool ends[PIM_SERIES]; /* layers hand over at their ends: programs would wait for each other (emit/ends.h) */
+    bool ruled;                     /* `ahead` has the mappings of `original`: what was found is slower */
+    bool ends[PIM_SERIES];          /* layers hand over at their ends, as programs would wait (emit/ends.h) */
     struct pim_real_report checked; /* layers and outputs held by --check-values; 0: not asked for */
 };
 

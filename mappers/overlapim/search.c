@@ -1,7 +1,7 @@
 #include "mappers/overlapim/search.h"
 
 #include "mappers/overlapim/ahead.h"
-#include "mappers/overlapim/chain.h"
+#include "mappers/overlapim/chain/chain.h"
 #include "sim/integer.h"
 #include "sim/names.h"
 
@@ -240,8 +240,7 @@ static enum pim_status least_of_neighbour(const struct task *task, uint64_t *tic
 {
     const struct pim_layer_mapping *mapping = task->neighbour.mapping;
     uint64_t rows;
-    enum pim_status status =
-        pim_chain_rows(task->inputs, task->neighbour.layer, mapping, true, &rows, error);
+    enum pim_status status = pim_chain_rows(task->inputs, task->neighbour.layer, mapping, true, &rows, error);
     *ticks = rows * mapping->cost.total;
     return status;
 }

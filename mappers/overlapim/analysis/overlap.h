@@ -36,8 +36,8 @@ struct pim_schedule {
 };
 void pim_schedule_terminate(struct pim_schedule *schedule);
 
-/* What happens in some steps of a layer alone, spread evenly over them: so often, each time so many ticks; and,
- * of them, in data spaces that exist: those that are left when it is transformed. */
+/* What happens in some steps of a layer alone, spread evenly over them: so often, each time so many ticks;
+ * and, of them, in data spaces that exist: those that are left when it is transformed. */
 struct pim_overlap_events {
     uint64_t count, ticks, existing;
 };
@@ -47,10 +47,10 @@ struct pim_overlap_layer {
     char name[PIM_NEST_NAME];
     struct pim_workload workload;
     struct pim_nest nest;
-    struct pim_strides strides; /* derived */
-    uint64_t latency;           /* ticks of a step, in the mean */
+    struct pim_strides strides;              /* derived */
+    uint64_t latency;                        /* ticks of a step, in the mean */
     struct pim_overlap_events loads, stores; /* of these, the first in the first step; the last in the last */
-    bool transformed;           /* how the layers behind it see it */
+    bool transformed;                        /* how the layers behind it see it */
     uint32_t links;
     struct pim_link *link; /* owned */
 };
@@ -158,8 +158,8 @@ enum pim_status pim_overlap_exhaustive(const struct pim_overlap_layer *layers, u
                                        const struct pim_schedule *schedules, struct pim_ready *list,
                                        uint64_t count, struct pim_error *error);
 
-/* Ticks of row `row` of so many, where they are not the same in all (pim_overlap_uneven): the mean without what
- * loads and stores take in it, and those that fall on this row. */
+/* Ticks of row `row` of so many, where they are not the same in all (pim_overlap_uneven): the mean without
+ * what loads and stores take in it, and those that fall on this row. */
 bool pim_overlap_uneven(const struct pim_overlap_layer *layer);
 uint64_t pim_overlap_row_latency(const struct pim_overlap_layer *layer, uint64_t row, uint64_t rows);
 

@@ -206,8 +206,7 @@ static enum pim_status prepare(struct pim_emission *emission)
                         " channels: each needs channels of its own",
                         count, places, plan->search.channels);
     if (pim_rows_make(&plan->search, emission->mappings, pim_series_transformed(plan->series),
-                      &plan->chains[plan->series], &emission->rows,
-                      emission->error) != PIM_OK)
+                      &plan->chains[plan->series], &emission->rows, emission->error) != PIM_OK)
         return emission->error->status;
     for (uint32_t i = 0; i < count; i++) {
         const struct pim_layer_mapping *mapping = &emission->mappings[i];

@@ -80,7 +80,9 @@ enum pim_status pim_emission_begin(struct pim_emission_program *program)
 {
     const struct pim_emission *emission = program->emission;
     uint32_t block = block_of(emission, program->layer);
-    for (uint32_t i = first_producer(program); emission->plan->ends[emission->plan->series] && i < program->layer; i++) {
+    if (!emission->plan->ends[emission->plan->series])
+        return PIM_OK;
+    for (uint32_t i = first_producer(program); i < program->layer; i++) {
         bool own = block_of(emission, i) == block;
         for (uint32_t f = 0; own && f < emission->flow_count; f++) { /* what others are for comes later */
             const struct pim_emission_flow *flow = &emission->flows[f];

@@ -151,9 +151,10 @@ enum pim_status pim_rows_make(const struct pim_search_inputs *inputs,
                             .rows = calloc(count, sizeof *making.rows),
                             .transformed = transformed,
                             .error = error};
-    enum pim_status status = making.times && making.counts && making.rows
-                                 ? pim_chain_layers(inputs, mappings, transformed, chain, &making.layers, error)
-                                 : pim_fail(error, PIM_NO_MEMORY, "out of memory for the rows");
+    enum pim_status status =
+        making.times && making.counts && making.rows
+            ? pim_chain_layers(inputs, mappings, transformed, chain, &making.layers, error)
+            : pim_fail(error, PIM_NO_MEMORY, "out of memory for the rows");
     for (uint32_t i = 0; i < count && status == PIM_OK; i++)
         status = make_layer(&making, i);
     for (uint32_t i = 0; i < count; i++) {

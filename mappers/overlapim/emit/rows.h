@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_EMIT_ROWS_H
 #define PIMSIM_MAPPERS_OVERLAPIM_EMIT_ROWS_H
 
-#include "mappers/overlapim/chain.h"
+#include "mappers/overlapim/chain/chain.h"
 
 struct pim_layer_rows {
     uint64_t rows;
@@ -10,7 +10,7 @@ struct pim_layer_rows {
     uint64_t **need; /* [link][row]: rows of the producer that must have ended, not falling */
 };
 
-/* Of all layers, in lock step or transformed, as `chain` has them; the caller terminates each and frees the array. */
+/* Of all layers, in lock step or transformed, as `chain` has them; pim_rows_free() frees them. */
 enum pim_status pim_rows_make(const struct pim_search_inputs *inputs,
                               const struct pim_layer_mapping *mappings, bool transformed,
                               const struct pim_chain *chain, struct pim_layer_rows **rows,

@@ -153,8 +153,7 @@ static void replay_on(const struct pim_network *network, struct pim_configuratio
     (void)close(descriptor);
     ck_assert_msg(pim_mapping_write(&mapping, path, &error) == PIM_OK, "%s", error.text);
     ck_assert(pim_overlapim_mapper.estimate(mapping.plan, &estimate, &error) == PIM_OK);
-    *replayed =
-        (struct replayed){configuration, plan_of(&mapping), run(path), (double)estimate.cycles};
+    *replayed = (struct replayed){configuration, plan_of(&mapping), run(path), (double)estimate.cycles};
     (void)unlink(path);
     pim_mapping_terminate(&mapping);
     free(text);

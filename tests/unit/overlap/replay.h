@@ -30,7 +30,7 @@ struct built_replay {
     const struct pim_network *network;
     const char *const *settings;
     unsigned objective, budget, channels;
-    double percent, phase_percent; /* the whole, and a phase of a fiftieth of it, are off by at most so much */
+    double percent, phase_percent; /* the whole, and phases of a fiftieth of it, are off by at most that */
     bool ends;                     /* layers hand over at their ends, or do not */
 };
 void check_built(const struct built_replay *replay);

@@ -1,5 +1,5 @@
 /* Layers that read what several others make: estimates of phases, and of the whole, against cycles. */
-#include "mappers/overlapim/intake.h"
+#include "mappers/overlapim/chain/intake.h"
 #include "mappers/overlapim/layers.h"
 #include "mappers/overlapim/search.h"
 #include "tests/unit/overlap/replay.h"
@@ -34,8 +34,7 @@ static uint32_t add(struct building *b, enum pim_operator operation, const union
 
 static uint32_t begin(struct building *b, const char *name, uint32_t channels, uint32_t side)
 {
-    const union pim_attributes attributes = {
-        .shape = {.rank = 4, .dimension = {1, channels, side, side}}};
+    const union pim_attributes attributes = {.shape = {.rank = 4, .dimension = {1, channels, side, side}}};
     memset(b, 0, sizeof *b);
     pim_arena_initialize(&b->arena, 0);
     pim_graph_initialize(&b->network.graph, &b->arena);
@@ -149,8 +148,8 @@ START_TEST(estimates_of_narrow_links)
     };
     struct building built;
     primes(&built);
-    check_built(&(struct built_replay){&built.network, cases[_i], PIM_OBJECTIVE_ORIGINAL, 100, 2, 3, 10,
-                                       false});
+    check_built(
+        &(struct built_replay){&built.network, cases[_i], PIM_OBJECTIVE_ORIGINAL, 100, 2, 3, 10, false});
     pim_arena_terminate(&built.arena);
 }
 END_TEST
@@ -174,7 +173,7 @@ START_TEST(estimates_of_turns)
 }
 END_TEST
 
-/* What comes from each producer, by its channels; of an operand that is no concatenation, the same of each. */
+/* What comes from each producer, by its channels; of operands that are no concatenation, the same of each. */
 START_TEST(shares)
 {
     struct building built;

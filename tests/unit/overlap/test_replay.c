@@ -127,8 +127,8 @@ START_TEST(ahead_never_loses_to_original)
 }
 END_TEST
 
-/* Nothing that was searched is faster than what is written when nothing is asked for, which the search by pairs
- * with transformation can lose to, or win: the taken series is told, with what the others took. */
+/* Nothing that was searched is faster than what is written when nothing is asked for: here the mappings of
+ * another objective, transformed, win over `transform`. */
 START_TEST(best_never_loses)
 {
     static const char *const costs[] = {"levels.costs=figure", "levels.costs=commands"};
@@ -145,7 +145,7 @@ START_TEST(best_never_loses)
 }
 END_TEST
 
-/* By estimates where nobody simulates; of equal ones the first; and no row is asked of a transformed layer. */
+/* By estimates where nobody simulates; of equal ones the first. */
 START_TEST(best_by_estimates)
 {
     char path[PATH_MAX];

@@ -244,7 +244,8 @@ static enum pim_status take_attribute(struct text_reading *reading, const char *
         good = layer->transformed = true;
     else
         return pim_fail(reading->error, PIM_BAD_INPUT,
-                        "\"%.40s\": a layer has size, stride, padding, dilation, groups, latency, loads, stores, "
+                        "\"%.40s\": a layer has size, stride, padding, dilation, groups, latency, loads, "
+                        "stores, "
                         "transformed, after and the loops of its nest",
                         word);
     return good ? PIM_OK

@@ -1,4 +1,4 @@
-#include "mappers/overlapim/intake.h"
+#include "mappers/overlapim/chain/intake.h"
 
 #include "mappers/overlapim/emit/real.h"
 

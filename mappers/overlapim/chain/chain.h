@@ -2,10 +2,10 @@
  * A mapped network from its start to its end: the exact schedule of every layer behind the exact schedules of
  * all its producers (skip connections included), and of the layer that had its channels before.
  */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_CHAIN_H
-#define PIMSIM_MAPPERS_OVERLAPIM_CHAIN_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_CHAIN_CHAIN_H
+#define PIMSIM_MAPPERS_OVERLAPIM_CHAIN_CHAIN_H
 
-#include "mappers/overlapim/intake.h"
+#include "mappers/overlapim/chain/intake.h"
 
 struct pim_overlap_chain_layer {
     uint64_t start; /* the first of its inputs is ready, or its channels are free */

@@ -8,15 +8,15 @@
  * others have ended, and sent all, before its first step. Where programs would wait for each other (ends),
  * layers of several producers, and those of a later turn, begin when all of their producers have ended.
  */
-#ifndef PIMSIM_MAPPERS_OVERLAPIM_INTAKE_H
-#define PIMSIM_MAPPERS_OVERLAPIM_INTAKE_H
+#ifndef PIMSIM_MAPPERS_OVERLAPIM_CHAIN_INTAKE_H
+#define PIMSIM_MAPPERS_OVERLAPIM_CHAIN_INTAKE_H
 
 #include "mappers/overlapim/search_inputs.h"
 
 struct pim_intake {
-    uint32_t latest; /* the link whose producer ends last, of those the last of the network */
-    bool each_row;   /* from all producers row by row */
-    bool ends;       /* layers hand over at their ends where pim_intake_at_end() */
+    uint32_t latest;  /* the link whose producer ends last, of those the last of the network */
+    bool each_row;    /* from all producers row by row */
+    bool ends;        /* layers hand over at their ends where pim_intake_at_end() */
     uint64_t vacated; /* cycles from the end of the layer that had its channels until that has sent all */
 };
 

@@ -1,4 +1,4 @@
-#include "mappers/overlapim/chain.h"
+#include "mappers/overlapim/chain/chain.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>
@@ -182,8 +182,8 @@ enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
     if (!*layers)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " layers", count);
     for (uint32_t i = 0; i < count; i++) {
-        enum pim_status status = pim_chain_layer(inputs, mappings, i, &mappings[i], chain->intake, transformed,
-                                                 &(*layers)[i], error);
+        enum pim_status status = pim_chain_layer(inputs, mappings, i, &mappings[i], chain->intake,
+                                                 transformed, &(*layers)[i], error);
         if (status != PIM_OK || pim_overlap_layer_derive(*layers, i, error) != PIM_OK) {
             pim_chain_layers_free(*layers, count);
             *layers = NULL;
