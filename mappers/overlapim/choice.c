@@ -116,7 +116,7 @@ enum pim_status pim_series_choose(struct pim_overlapim_plan *plan, const enum pi
                                   unsigned count, pim_series_simulate *simulate, void *context,
                                   struct pim_error *error)
 {
-    struct contender contenders[PIM_SERIES];
+    struct contender contenders[PIM_SERIES] = {0};
     line_up(plan, list, count, contenders);
     enum pim_series fastest = contenders[0].series;
     const bool apart =

@@ -147,7 +147,7 @@ enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
     layer->link = calloc(mapped->links + 1, sizeof *layer->link);
     if (!layer->link)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the links of %s", layer->name);
-    uint64_t bus = 0; /* between stacks, behind the first message of the latest producer */
+    uint64_t bus = 0; /* between stacks, behind the first message of each producer */
     for (uint32_t j = 0; j < mapped->links; j++) {
         struct pim_link *link = &layer->link[j];
         *link = mapped->link[j];
@@ -161,7 +161,7 @@ enum pim_status pim_chain_layer(const struct pim_search_inputs *inputs,
         link->transfer += sent_before(inputs, mappings, intakes, link->producer, index);
         link->head = at_end ? 0 : pim_intake_head(inputs, index, &own->cost, j);
         layer->latency += by_row ? handover.writing : 0;
-        bus += handover.all_bus - (j == intake.latest ? handover.bus : 0);
+        bus += whole ? 0 : handover.all_bus - handover.bus;
     }
     layer->latency = pim_larger(layer->latency, pim_divide_up(bus, own->strides.steps));
     layer->links = mapped->links;

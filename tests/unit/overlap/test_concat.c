@@ -154,6 +154,20 @@ START_TEST(estimates_of_narrow_links)
 }
 END_TEST
 
+/* What came over the bus while a layer waited does not take its steps, however many sent it. */
+START_TEST(estimate_of_a_slow_bus)
+{
+    static const char *const settings[] = {"array.width=4", "levels.bus_bytes=1", NULL};
+    struct building built;
+    uint32_t first = conv(&built, begin(&built, "bus", 16, 8), 64, 3);
+    uint32_t second = conv(&built, first, 64, 5), third = conv(&built, second, 64, 5);
+    (void)conv(&built, concat(&built, first, second, third), 16, 1);
+    check_built(
+        &(struct built_replay){&built.network, settings, PIM_OBJECTIVE_ORIGINAL, 100, 2, 5, 30, false});
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
 /* Layers that take over channels wait until those before have sent all to all their readers. */
 START_TEST(estimates_of_turns)
 {
@@ -202,6 +216,31 @@ START_TEST(shares)
 }
 END_TEST
 
+/* Banks that are written are taken until the last row has come over the link into their channel, a message is
+ * there when the links and the bus have carried it, and the next may follow when it has left its own. */
+START_TEST(messages_over_narrow_links)
+{
+    const struct pim_machine machine = {.stacks = 1,
+                                        .channels = 8,
+                                        .columns = 8192,
+                                        .channel_bytes = 1,
+                                        .bus_bytes = 256,
+                                        .costs = PIM_MACHINE_COMMANDS,
+                                        .refresh_interval_cycles = 2};
+    const struct pim_step_cost two = {.channels = 2, .banks = 4, .stores = 4, .sent = 64},
+                               one = {.channels = 1, .banks = 4, .stores = 4, .sent = 64};
+    const struct pim_way way = {0, 2};
+    struct pim_handover in = pim_hand_over(&machine, &two, &one, 4, way),
+                        out = pim_hand_over(&machine, &one, &two, 4, way);
+    ck_assert_uint_eq(in.sent, 16 * 4 * 1024); /* 16 rows of each of four banks */
+    ck_assert_uint_eq(in.message, 2 * in.sent);
+    ck_assert_uint_eq(in.writing, 2 * 16 * 4 * 1024);
+    ck_assert_uint_eq(out.message, 16 * 4 * 1024);
+    ck_assert_uint_eq(out.sent, out.message);
+    ck_assert_uint_eq(out.writing, 8 * 4 * 1024);
+}
+END_TEST
+
 /* Rows take what falls on them: together what the steps take in the mean. */
 START_TEST(events_of_rows)
 {
@@ -234,7 +273,9 @@ Suite *concat_suite(void)
                         PIM_CASES(sizeof networks / sizeof networks[0] * 2 * PIM_OBJECTIVES));
     tcase_add_loop_test(tests, estimates_of_narrow_links, 0, 4);
     tcase_add_loop_test(tests, estimates_of_turns, 0, 3);
+    tcase_add_test(tests, estimate_of_a_slow_bus);
     tcase_add_test(tests, shares);
+    tcase_add_test(tests, messages_over_narrow_links);
     tcase_add_test(tests, events_of_rows);
     suite_add_tcase(suite, tests);
     return suite;
