@@ -168,6 +168,34 @@ START_TEST(estimate_of_a_slow_bus)
 }
 END_TEST
 
+/* A layer sends to one reader after the other: the third waits for two messages. */
+START_TEST(estimate_of_several_readers)
+{
+    static const char *const settings[] = {"array.width=2", "array.height=8", "levels.bus_bytes=1", NULL};
+    struct building built;
+    const uint32_t first = conv(&built, begin(&built, "readers", 16, 8), 64, 3);
+    const uint32_t left = conv(&built, first, 16, 1), middle = conv(&built, first, 16, 1);
+    (void)concat(&built, left, middle, conv(&built, conv(&built, first, 64, 5), 16, 1));
+    check_built(
+        &(struct built_replay){&built.network, settings, PIM_OBJECTIVE_ORIGINAL, 100, 2, 5, 100, false});
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
+/* Programs longer than the window: from the producer that ends last row by row, from the others in one message
+ * when they have ended. */
+START_TEST(estimate_of_a_small_window)
+{
+    static const char *const settings[] = {"unit.window=64", "levels.channel_bytes=2", NULL};
+    struct building built;
+    const uint32_t first = conv(&built, begin(&built, "window", 16, 14), 32, 3);
+    const uint32_t second = conv(&built, first, 16, 3);
+    (void)conv(&built, concat(&built, second, first, PIM_NONE), 16, 3);
+    check_built(&(struct built_replay){&built.network, settings, PIM_OBJECTIVE_AHEAD, 100, 2, 3, 100, false});
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
 /* Layers that take over channels wait until those before have sent all to all their readers. */
 START_TEST(estimates_of_turns)
 {
@@ -274,6 +302,8 @@ Suite *concat_suite(void)
     tcase_add_loop_test(tests, estimates_of_narrow_links, 0, 4);
     tcase_add_loop_test(tests, estimates_of_turns, 0, 3);
     tcase_add_test(tests, estimate_of_a_slow_bus);
+    tcase_add_test(tests, estimate_of_several_readers);
+    tcase_add_test(tests, estimate_of_a_small_window);
     tcase_add_test(tests, shares);
     tcase_add_test(tests, messages_over_narrow_links);
     tcase_add_test(tests, events_of_rows);
