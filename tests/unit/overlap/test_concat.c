@@ -189,8 +189,8 @@ START_TEST(estimate_of_a_small_window)
     static const char *const settings[] = {"unit.window=64", "levels.channel_bytes=2", NULL};
     struct building built;
     const uint32_t first = conv(&built, begin(&built, "window", 16, 14), 32, 3);
-    const uint32_t second = conv(&built, first, 16, 3);
-    (void)conv(&built, concat(&built, second, first, PIM_NONE), 16, 3);
+    const uint32_t left = conv(&built, first, 32, 3), right = conv(&built, first, 32, 3);
+    (void)conv(&built, concat(&built, left, right, PIM_NONE), 16, 3);
     check_built(&(struct built_replay){&built.network, settings, PIM_OBJECTIVE_AHEAD, 100, 2, 3, 100, false});
     pim_arena_terminate(&built.arena);
 }
@@ -231,6 +231,16 @@ START_TEST(shares)
     ck_assert_uint_eq(pim_intake_share(behind, 1000, 2), 1000);
     ck_assert_uint_eq(pim_intake_share(first, 1000, 0), 0); /* the input of the network comes from none */
     ck_assert_uint_eq(pim_intake_share(first, 1000, 1), 1000);
+    const struct pim_machine machine = {.stacks = 1, .channels = 8};
+    const struct pim_search_inputs inputs = {.layers = &layers, .machine = &machine, .channels = 2};
+    const struct pim_intake by_row = {.latest = 1, .each_row = true}, latest = {.latest = 1},
+                            ends = {.latest = 1, .each_row = true, .ends = true};
+    for (uint32_t j = 0; j < 2; j++) { /* in one message: never, from the first, from both */
+        ck_assert(!pim_intake_whole(&inputs, by_row, 3, j));
+        ck_assert(pim_intake_whole(&inputs, latest, 3, j) == (j == 0));
+        ck_assert(pim_intake_whole(&inputs, ends, 3, j));
+    }
+    ck_assert(!pim_intake_whole(&inputs, ends, 1, 0)); /* one producer, of the same turn */
     pim_mapped_layers_terminate(&layers);
     pim_arena_terminate(&built.arena);
     nested(&built);
