@@ -182,7 +182,7 @@ START_TEST(estimate_of_several_readers)
 }
 END_TEST
 
-/* Programs longer than the window: from the producer that ends last row by row, from the others in one message
+/* Programs longer than the window: from the producer that ends last row by row, from others in one message
  * when they have ended. */
 START_TEST(estimate_of_a_small_window)
 {
