@@ -204,16 +204,13 @@ static uint64_t rows_of(const struct pim_estimate_hardware *hardware, uint64_t b
                        pim_divide_up(bytes, hardware->port_bytes));
 }
 
-/* Rows that the packets of a message open while the other side has its turns: one at each turn, and one
- * behind each end of a row. */
-static uint64_t rows_by_turns(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t columns)
+/* Turns at the port of the packets of a message: a packet is one where a turn is no shorter than a row. */
+static uint64_t turns_of(const struct pim_estimate_hardware *hardware, uint64_t bytes)
 {
     const uint64_t packet = hardware->packet_bytes, turn = hardware->turn_bytes;
     const bool shorter = turn > 0 && turn < hardware->row_bytes;
-    const uint64_t turns =
-        shorter ? bytes / packet * pim_divide_up(packet, turn) + pim_divide_up(bytes % packet, turn)
-                : pim_divide_up(bytes, packet);
-    return pim_smaller(turns + pim_divide_up(bytes, hardware->row_bytes), columns);
+    return shorter ? bytes / packet * pim_divide_up(packet, turn) + pim_divide_up(bytes % packet, turn)
+                   : pim_divide_up(bytes, packet);
 }
 
 static struct row_changes any_rows(uint64_t rows)
@@ -231,7 +228,9 @@ static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64
     uint64_t packet = hardware->packet_bytes, packets = pim_divide_up(bytes, packet);
     uint64_t columns = bytes / packet * pim_divide_up(packet, hardware->port_bytes) +
                        pim_divide_up(bytes % packet, hardware->port_bytes);
-    const uint64_t rows = rows_by_turns(hardware, bytes, columns);
+    /* the other side has its turns in between: a row at each turn, and one behind each end of a row */
+    const uint64_t rows =
+        pim_smaller(turns_of(hardware, bytes) + pim_divide_up(bytes, hardware->row_bytes), columns);
     if (!reads)
         return with_refresh(hardware,
                             row_cycles(hardware, columns, any_rows(rows_of(hardware, bytes)), true));
@@ -379,8 +378,9 @@ uint64_t pim_estimate_ring_port(const struct pim_estimate_hardware *hardware, ui
              packets = rounds * pim_divide_up(bytes, packet);
     uint64_t columns = rounds * (bytes / packet * pim_divide_up(packet, hardware->port_bytes) +
                                  pim_divide_up(bytes % packet, hardware->port_bytes));
-    /* A packet begins anywhere in a row, which others left. */
-    uint64_t rows = packets + rounds * bytes / hardware->row_bytes, turns = packets;
+    /* A turn begins anywhere in a row, which others left. */
+    uint64_t rows = rounds * turns_of(hardware, bytes) + rounds * bytes / hardware->row_bytes,
+             turns = packets;
     uint64_t cycles = row_cycles(hardware, columns, any_rows(rows), true);
     if (!hardware->cut_through)
         cycles += row_cycles(hardware, columns, any_rows(rows), false);

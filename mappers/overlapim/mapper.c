@@ -52,6 +52,7 @@ static const struct pim_overlapim_options defaults = {
 struct made {
     struct pim_overlapim_plan plan;
     const struct pim_mapper_inputs *inputs;
+    const struct pim_mapper_search *search; /* while it is made */
     bool check;
     char mapping[256];
 };
@@ -85,6 +86,8 @@ static enum pim_status simulate(void *context, uint64_t *cycles, struct pim_erro
     struct pim_mapping mapping = {.mapper = &pim_overlapim_mapper, .plan = made};
     char folder[4000], path[4096];
     bool complete = false;
+    if (made->search->stop && made->search->stop(made->search->context))
+        return pim_fail(error, PIM_IO, "stopped");
     const char *given = getenv("TMPDIR");
     int length = snprintf(folder, sizeof folder, "%s/pimsim-XXXXXX", given && *given ? given : "/tmp");
     if (length < 0 || (size_t)length >= sizeof folder || !mkdtemp(folder))
@@ -101,9 +104,8 @@ static enum pim_status simulate(void *context, uint64_t *cycles, struct pim_erro
 
 /* What is written is the fastest that was found: of all series, where none was asked for; of `ahead` and of
  * the sequential latencies of single layers, the simplest there is, where `ahead` was. Nothing is simulated
- * where nobody does, and where time is over or limited: simulations are not stopped. */
-static enum pim_status choose(struct made *made, const struct pim_mapper_search *search,
-                              struct pim_error *error)
+ * where nobody does, where time is limited, and behind a stop: one that is under way goes on to its end. */
+static enum pim_status choose(struct made *made, struct pim_error *error)
 {
     static const enum pim_series in_lock_step[] = {PIM_SERIES_ORIGINAL_OVERLAP, PIM_SERIES_OVERLAP,
                                                    PIM_SERIES_AHEAD},
@@ -112,8 +114,7 @@ static enum pim_status choose(struct made *made, const struct pim_mapper_search 
                                           PIM_SERIES_TRANSFORM,        PIM_SERIES_AHEAD},
                                  ahead[] = {PIM_SERIES_AHEAD, PIM_SERIES_ORIGINAL_OVERLAP};
     struct pim_overlapim_plan *plan = &made->plan;
-    const bool hurried = search->seconds > 0 || (search->stop && search->stop(search->context));
-    pim_series_simulate *by = made->inputs->simulate && !hurried ? simulate : NULL;
+    pim_series_simulate *by = made->inputs->simulate && made->search->seconds == 0 ? simulate : NULL;
     if (plan->best && !plan->real)
         return pim_series_choose(plan, all, sizeof all / sizeof all[0], by, made, error);
     if (plan->best) /* a transformation puts sums into other banks than the nest says */
@@ -132,10 +133,11 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
     const struct pim_overlapim_options *given = options;
     struct made *made = plan;
     made->inputs = inputs;
+    made->search = &given->search;
     enum pim_status status = pim_overlapim_plan_make(inputs, options, &made->plan, error);
     if (status == PIM_OK &&
         (given->objective == PIM_OBJECTIVE_AHEAD || given->objective == PIM_OBJECTIVE_BEST))
-        status = choose(made, &given->search, error);
+        status = choose(made, error);
     made->check = given->check;
     return status;
 }

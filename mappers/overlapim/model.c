@@ -22,6 +22,21 @@ static uint64_t changes(const struct pim_nest *nest, unsigned dimensions)
     return steps;
 }
 
+/* The dimensions over which those loops go, beside the ones asked for. */
+static unsigned changing(const struct pim_nest *nest, unsigned dimensions)
+{
+    unsigned found = dimensions;
+    bool seen = false;
+    for (uint32_t i = nest->cut; i-- > 0;) {
+        const struct pim_nest_loop *loop = &nest->loop[i];
+        if (loop->spatial || loop->count == 1)
+            continue;
+        seen = seen || (dimensions >> loop->dimension & 1);
+        found |= seen ? 1U << loop->dimension : 0;
+    }
+    return found;
+}
+
 enum { WEIGHTS = 1U << PIM_K | 1U << PIM_C | 1U << PIM_R | 1U << PIM_S }; /* dimensions they have */
 
 static unsigned inputs_of(const struct pim_workload *workload)
@@ -121,8 +136,9 @@ void pim_column_use_existing(const struct pim_mapped_layer *layer, const struct 
                              const struct pim_strides *strides, struct pim_column_use *use)
 {
     const unsigned outputs = 1U << PIM_N | 1U << PIM_K | 1U << PIM_P | 1U << PIM_Q;
-    use->input_loads = existing(layer, nest, strides, inputs_of(&layer->workload), use->input_loads);
-    use->weight_loads = existing(layer, nest, strides, WEIGHTS, use->weight_loads);
+    const unsigned inputs = changing(nest, inputs_of(&layer->workload)), weights = changing(nest, WEIGHTS);
+    use->input_loads = existing(layer, nest, strides, inputs, use->input_loads);
+    use->weight_loads = existing(layer, nest, strides, weights, use->weight_loads);
     use->output_stores = existing(layer, nest, strides, outputs, use->output_stores);
 }
 

@@ -6,9 +6,9 @@
  * there before is untouched until the rename. Writers that run at the same time do not disturb one another:
  * each has a temporary name of its own, and the last to commit wins.
  *
- * A process that is killed leaves nothing. Where the system has no files without a name (they need Linux,
- * /proc and a file system that has them) the file has its temporary name from the start: then a killed
- * process leaves it, and the next one that writes into the folder removes it.
+ * A process that is killed while it writes leaves nothing. Where the system has no files without a name (they
+ * need Linux, /proc and a file system that has them) the file has its temporary name from the start: then a
+ * killed process leaves it, and the next one that writes into the folder removes it.
  *
  * "-" is standard output, and what exists and is no regular file (a pipe, a terminal, /dev/null) is written
  * directly: there the promise shrinks to an error at commit when a write failed.

@@ -1,5 +1,6 @@
 /* The closed forms of the machine against the commands of the channel, for every number of busy banks. */
 #include "mappers/overlapim/machine.h"
+#include "mappers/overlapim/model.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"
 #include "tests/unit/overlap/suites.h"
@@ -129,6 +130,37 @@ START_TEST(rows_are_counted)
 }
 END_TEST
 
+/* Five of a dimension over two banks and four steps: three of eight do not exist, nor what is loaded for
+ * them, also where it is of other dimensions. */
+START_TEST(loads_of_what_does_not_exist)
+{
+    static const struct {
+        uint8_t outer, inner; /* dimensions */
+        uint64_t inputs, weights;
+    } cases[] = {{PIM_K, PIM_P, 5 * 12 / 2, 3}, {PIM_P, PIM_K, 3, 5 * 12 / 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pim_mapped_layer layer = {.product = true};
+        struct pim_nest nest = {.loops = 3,
+                                .cut = 3,
+                                .loop = {{.dimension = cases[i].outer, .spatial = true, .count = 2},
+                                         {.dimension = cases[i].outer, .count = 4},
+                                         {.dimension = cases[i].inner, .count = 12}}};
+        struct pim_strides strides;
+        struct pim_column_use use;
+        struct pim_error error = {PIM_OK, ""};
+        pim_workload_initialize(&layer.workload);
+        layer.workload.size[cases[i].outer] = 5;
+        layer.workload.size[cases[i].inner] = 12;
+        ck_assert_msg(pim_nest_derive(&layer.workload, &nest, &strides, &error) == PIM_OK, "%s", error.text);
+        pim_column_use(&layer, &nest, &strides, &use);
+        pim_column_use_existing(&layer, &nest, &strides, &use);
+        ck_assert_uint_eq(use.input_loads, cases[i].inputs);
+        ck_assert_uint_eq(use.weight_loads, cases[i].weights);
+        ck_assert_uint_eq(use.output_stores, 5 * 12 / 2);
+    }
+}
+END_TEST
+
 /* Commands take cycles of the memory, estimates are in those of the logic: other clocks are refused, but not
  * with costs that are counted by the clock of the logic. */
 START_TEST(clocks_of_commands)
@@ -220,6 +252,7 @@ Suite *machine_suite(void)
     tcase_add_test(tests, operations);
     tcase_add_test(tests, rows);
     tcase_add_test(tests, rows_are_counted);
+    tcase_add_test(tests, loads_of_what_does_not_exist);
     tcase_add_test(tests, clocks_of_commands);
     tcase_add_test(tests, commands_alone);
     tcase_add_test(tests, steps_of_crossbars);
