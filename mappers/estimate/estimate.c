@@ -204,13 +204,17 @@ static uint64_t rows_of(const struct pim_estimate_hardware *hardware, uint64_t b
                        pim_divide_up(bytes, hardware->port_bytes));
 }
 
-/* Turns at the port of the packets of a message: a packet is one where a turn is no shorter than a row. */
-static uint64_t turns_of(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+uint64_t pim_estimate_turn(const struct pim_estimate_hardware *hardware)
 {
-    const uint64_t packet = hardware->packet_bytes, turn = hardware->turn_bytes;
-    const bool shorter = turn > 0 && turn < hardware->row_bytes;
-    return shorter ? bytes / packet * pim_divide_up(packet, turn) + pim_divide_up(bytes % packet, turn)
-                   : pim_divide_up(bytes, packet);
+    const uint64_t turn = hardware->turn_bytes;
+    return turn > 0 && turn < hardware->row_bytes ? turn : UINT64_MAX;
+}
+
+/* Pieces of at most so many bytes that the packets of a message are cut into. */
+static uint64_t pieces_of(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t piece)
+{
+    const uint64_t packet = hardware->packet_bytes;
+    return bytes / packet * pim_divide_up(packet, piece) + pim_divide_up(bytes % packet, piece);
 }
 
 static struct row_changes any_rows(uint64_t rows)
@@ -225,12 +229,11 @@ static struct row_changes any_rows(uint64_t rows)
  */
 static uint64_t port_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool reads)
 {
-    uint64_t packet = hardware->packet_bytes, packets = pim_divide_up(bytes, packet);
-    uint64_t columns = bytes / packet * pim_divide_up(packet, hardware->port_bytes) +
-                       pim_divide_up(bytes % packet, hardware->port_bytes);
+    const uint64_t packets = pim_divide_up(bytes, hardware->packet_bytes),
+                   columns = pieces_of(hardware, bytes, hardware->port_bytes),
+                   turned = pieces_of(hardware, bytes, pim_estimate_turn(hardware));
     /* the other side has its turns in between: a row at each turn, and one behind each end of a row */
-    const uint64_t rows =
-        pim_smaller(turns_of(hardware, bytes) + pim_divide_up(bytes, hardware->row_bytes), columns);
+    const uint64_t rows = pim_smaller(turned + pim_divide_up(bytes, hardware->row_bytes), columns);
     if (!reads)
         return with_refresh(hardware,
                             row_cycles(hardware, columns, any_rows(rows_of(hardware, bytes)), true));
@@ -374,13 +377,11 @@ uint64_t pim_estimate_ring_port(const struct pim_estimate_hardware *hardware, ui
 {
     if (bytes == 0 || nodes < 2)
         return 0;
-    uint64_t rounds = nodes - 1, packet = hardware->packet_bytes,
-             packets = rounds * pim_divide_up(bytes, packet);
-    uint64_t columns = rounds * (bytes / packet * pim_divide_up(packet, hardware->port_bytes) +
-                                 pim_divide_up(bytes % packet, hardware->port_bytes));
+    const uint64_t rounds = nodes - 1, turns = rounds * pim_divide_up(bytes, hardware->packet_bytes),
+                   columns = rounds * pieces_of(hardware, bytes, hardware->port_bytes);
     /* A turn begins anywhere in a row, which others left. */
-    uint64_t rows = rounds * turns_of(hardware, bytes) + rounds * bytes / hardware->row_bytes,
-             turns = packets;
+    const uint64_t rows = rounds * pieces_of(hardware, bytes, pim_estimate_turn(hardware)) +
+                          rounds * bytes / hardware->row_bytes;
     uint64_t cycles = row_cycles(hardware, columns, any_rows(rows), true);
     if (!hardware->cut_through)
         cycles += row_cycles(hardware, columns, any_rows(rows), false);

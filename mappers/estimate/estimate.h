@@ -24,6 +24,10 @@ uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint6
 uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
                              uint64_t pieces, uint64_t bursts, bool write);
 
+/* Memory: most bytes of a packet before the other side has its turn at the port, where turns are shorter than
+ * a row (dram.arbitration_bytes; docs/models/node.md) and so open rows again; else UINT64_MAX. */
+uint64_t pim_estimate_turn(const struct pim_estimate_hardware *hardware);
+
 /* Memory: so many columns in so many rows; a row that is opened serves one column at least. */
 uint64_t pim_estimate_columns(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
                               bool write);

@@ -132,13 +132,6 @@ static void access_memory(const struct timing *timing, uint32_t index, uint32_t 
     *done = *free + pim_estimate_latency(hardware);
 }
 
-/* What is left of a packet, or a turn: only one that is shorter than a row opens rows again. */
-static uint32_t at_once(const struct timing *timing, const struct packet *packet)
-{
-    const uint64_t left = packet->bytes - packet->moved, turn = timing->hardware->turn_bytes;
-    return (uint32_t)(turn > 0 && turn < timing->hardware->row_bytes ? pim_smaller(turn, left) : left);
-}
-
 /* The port takes reads and writes by turns. */
 static void use_port(struct timing *timing, uint32_t index)
 {
@@ -149,7 +142,8 @@ static void use_port(struct timing *timing, uint32_t index)
     unit->wrote = writes && !(reads && unit->wrote);
     const uint32_t place = unit->wrote ? unit->to_write : unit->to_read;
     struct packet *packet = &timing->packet[place];
-    const uint32_t bytes = at_once(timing, packet);
+    const uint32_t bytes =
+        (uint32_t)pim_smaller(pim_estimate_turn(timing->hardware), packet->bytes - packet->moved);
     uint64_t free, done;
     access_memory(timing, index, place, bytes, &free, &done);
     unit->busy = true;

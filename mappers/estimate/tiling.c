@@ -16,12 +16,6 @@
 
 #include <assert.h>
 
-static uint64_t ceil_divide(uint64_t a, uint64_t b)
-{
-    assert(b > 0);
-    return a / b + (a % b != 0);
-}
-
 static uint32_t minimum(uint64_t a, uint64_t b)
 {
     return (uint32_t)(a < b ? a : b);
@@ -43,12 +37,12 @@ struct product {
 static uint64_t folded(uint64_t extent, uint64_t tile, uint64_t grain)
 {
     uint64_t whole = extent / tile;
-    return whole * ceil_divide(tile, grain) + ceil_divide(extent % tile, grain);
+    return whole * pim_divide_up(tile, grain) + pim_divide_up(extent % tile, grain);
 }
 
 static uint64_t blocks(uint64_t extent, uint64_t tile)
 {
-    return ceil_divide(extent, tile);
+    return pim_divide_up(extent, tile);
 }
 
 /* Loads of one k x n tile of the right operand. */
@@ -96,7 +90,7 @@ static uint64_t round_trips(const struct product *product, const struct pim_matr
     uint64_t loaded_first = load + compute / parts, computed_last = load / parts + compute;
     uint64_t trip = (loaded_first > computed_last ? loaded_first : computed_last) + vector + store +
                     2 * pim_estimate_latency(product->hardware);
-    return ceil_divide(tiles, 2) * trip + (tiles % 2 == 0 ? load : 0);
+    return pim_divide_up(tiles, 2) * trip + (tiles % 2 == 0 ? load : 0);
 }
 
 /* Blocks of one size that an extent is cut into. */
@@ -127,7 +121,7 @@ static uint64_t tile_cycles(const struct product *product, const struct pim_tili
         if (tiles > 0)
             cycles += tiles * pim_estimate_matrix(product->hardware, a.size, b.size, c.size);
     }
-    return ceil_divide(shape->k, product->span) * cycles;
+    return pim_divide_up(shape->k, product->span) * cycles;
 }
 
 /*
@@ -152,7 +146,7 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     const struct pim_matrix_shape *shape = product->shape;
     uint64_t m = shape->m, n = shape->n, k = shape->k, count = shape->count;
     uint64_t row_blocks = blocks(m, tiling->m), column_blocks = blocks(n, tiling->n);
-    uint64_t segments = ceil_divide(k, product->span);
+    uint64_t segments = pim_divide_up(k, product->span);
     uint64_t k_blocks = segments * blocks(product->span, tiling->k);
     uint64_t outputs = row_blocks * column_blocks;
     uint64_t right_blocks = blocks(n, tiling->right);
@@ -166,8 +160,8 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
         compute = tile_cycles(product, tiling);
     /* Whole operands in average tiles: m / row_blocks and so on are exact in the sums. */
     uint64_t input_tiles = row_blocks * k_blocks * (tiling->resident ? 1 : right_blocks);
-    uint64_t tile_m = ceil_divide(m, row_blocks), tile_n = ceil_divide(n, column_blocks),
-             tile_right = ceil_divide(n, right_blocks), tile_k = ceil_divide(k, k_blocks);
+    uint64_t tile_m = pim_divide_up(m, row_blocks), tile_n = pim_divide_up(n, column_blocks),
+             tile_right = pim_divide_up(n, right_blocks), tile_k = pim_divide_up(k, k_blocks);
     uint64_t turns = pim_estimate_turns(hardware, outputs);
     uint64_t memory = input_cycles(product, tile_m, tile_k, input_tiles) +
                       right_cycles(product, tile_right, tile_k, tiles) +
@@ -217,7 +211,7 @@ static uint32_t even_depth(uint32_t span, uint64_t deepest, uint32_t grain)
     if (span <= deepest)
         return span;
     uint32_t depth = round_down(minimum(deepest, span), grain);
-    uint64_t even = ceil_divide(ceil_divide(span, ceil_divide(span, depth)), grain) * grain;
+    uint64_t even = pim_divide_up(pim_divide_up(span, pim_divide_up(span, depth)), grain) * grain;
     return even < depth ? (uint32_t)even : depth;
 }
 
@@ -342,7 +336,7 @@ static bool find_tiling(const struct pim_estimate_hardware *hardware, const stru
     for (uint32_t parts = 1;; parts = parts < STEPS ? parts + 1 : 2 * parts) {
         if (parts > shape->m)
             parts = shape->m; /* single rows are the last resort */
-        uint32_t rows = (uint32_t)ceil_divide(shape->m, parts);
+        uint32_t rows = (uint32_t)pim_divide_up(shape->m, parts);
         if (rows != before)
             try_rows(&search, rows, parts == 1);
         before = rows;

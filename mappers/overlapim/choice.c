@@ -96,10 +96,8 @@ static enum pim_status simulate_all(struct pim_overlapim_plan *plan, const enum 
             *error = (struct pim_error){.status = PIM_OK};
         else if (status != PIM_OK)
             return status;
-        if (status == PIM_IO) {
-            *fastest = contenders[0].series;
+        if (status == PIM_IO) /* nothing more is simulated: the fastest of those that were */
             return PIM_OK;
-        }
         if (status == PIM_BAD_INPUT)
             continue;
         shortest = shortest ? shortest : &contenders[i];

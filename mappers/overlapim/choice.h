@@ -9,11 +9,11 @@
 #include "mappers/overlapim/plan.h"
 
 /* Cycles of the trace of the plan as it is. PIM_BAD_INPUT: none can be written of it; PIM_IO: none can be
- * kept here, and estimates decide. */
+ * kept here, or nothing more is to be simulated. */
 typedef enum pim_status pim_series_simulate(void *context, uint64_t *cycles, struct pim_error *error);
 
-/* Sets plan->series to one of `list`, and plan->simulated of those that were simulated. Without `simulate`
- * estimates decide. */
+/* Sets plan->series to one of `list`, and plan->simulated of those that were simulated. The fastest of
+ * these is taken; where there are none, and without `simulate`, estimates decide. */
 enum pim_status pim_series_choose(struct pim_overlapim_plan *plan, const enum pim_series *list,
                                   unsigned count, pim_series_simulate *simulate, void *context,
                                   struct pim_error *error);

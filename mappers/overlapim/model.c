@@ -6,35 +6,26 @@ static bool reduced(unsigned dimension)
     return dimension == PIM_C || dimension == PIM_R || dimension == PIM_S;
 }
 
-/* Steps in which any index of `dimensions` differs from the step before: all temporal loops before the cut
- * but the innermost ones over other dimensions. */
-static uint64_t changes(const struct pim_nest *nest, unsigned dimensions)
-{
-    uint64_t steps = 1;
-    bool seen = false;
-    for (uint32_t i = nest->cut; i-- > 0;) {
-        const struct pim_nest_loop *loop = &nest->loop[i];
-        if (loop->spatial || loop->count == 1)
-            continue;
-        seen = seen || (dimensions >> loop->dimension & 1);
-        steps *= seen ? loop->count : 1;
-    }
-    return steps;
-}
+/* Steps in which any index of some dimensions differs from the step before, and the dimensions over which
+ * they go: of all temporal loops before the cut but the innermost ones over other dimensions. */
+struct changes {
+    uint64_t steps;
+    unsigned dimensions;
+};
 
-/* The dimensions over which those loops go, beside the ones asked for. */
-static unsigned changing(const struct pim_nest *nest, unsigned dimensions)
+static struct changes changes(const struct pim_nest *nest, unsigned dimensions)
 {
-    unsigned found = dimensions;
+    struct changes all = {1, dimensions};
     bool seen = false;
     for (uint32_t i = nest->cut; i-- > 0;) {
         const struct pim_nest_loop *loop = &nest->loop[i];
         if (loop->spatial || loop->count == 1)
             continue;
         seen = seen || (dimensions >> loop->dimension & 1);
-        found |= seen ? 1U << loop->dimension : 0;
+        all.steps *= seen ? loop->count : 1;
+        all.dimensions |= seen ? 1U << loop->dimension : 0;
     }
-    return found;
+    return all;
 }
 
 enum { WEIGHTS = 1U << PIM_K | 1U << PIM_C | 1U << PIM_R | 1U << PIM_S }; /* dimensions they have */
@@ -103,8 +94,8 @@ void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest 
         use->inputs = use->outputs * workload->size[PIM_R] * workload->size[PIM_S] *
                       (layer->operands > 0 ? layer->operands : 1);
     use->resident = use->weights * weight_steps;
-    use->input_loads = changes(nest, inputs_of(workload));
-    use->weight_loads = changes(nest, WEIGHTS);
+    use->input_loads = changes(nest, inputs_of(workload)).steps;
+    use->weight_loads = changes(nest, WEIGHTS).steps;
     use->output_stores = strides->steps / reduction_steps;
     use->carried = reduction_steps > 1;
 }
@@ -136,7 +127,8 @@ void pim_column_use_existing(const struct pim_mapped_layer *layer, const struct 
                              const struct pim_strides *strides, struct pim_column_use *use)
 {
     const unsigned outputs = 1U << PIM_N | 1U << PIM_K | 1U << PIM_P | 1U << PIM_Q;
-    const unsigned inputs = changing(nest, inputs_of(&layer->workload)), weights = changing(nest, WEIGHTS);
+    const unsigned inputs = changes(nest, inputs_of(&layer->workload)).dimensions,
+                   weights = changes(nest, WEIGHTS).dimensions;
     use->input_loads = existing(layer, nest, strides, inputs, use->input_loads);
     use->weight_loads = existing(layer, nest, strides, weights, use->weight_loads);
     use->output_stores = existing(layer, nest, strides, outputs, use->output_stores);
