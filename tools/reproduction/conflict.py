@@ -339,7 +339,7 @@ def estimators(sheet, folder, quick):
         words = hardware(network, SCHEDULES["xy"])
         weights, verdicts = conflict_estimators.train(call, folder, network, words, *((2, 50, 50) if quick else (5, 300, 200)))
         conflict_estimators.table_1(sheet, network, verdicts)
-        conflict_estimators.worth(call, sheet, network, words, weights, 1 if quick else 4, [1] if quick else [1, 2, 3, 4, 5])
+        conflict_estimators.worth(call, sheet, network, words, weights, 0.5 if quick else 4, [1] if quick else [1, 2, 3, 4, 5])
 
 
 def table_2(bench, sheet, networks, label):

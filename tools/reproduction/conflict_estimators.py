@@ -65,7 +65,8 @@ def worth(call, sheet, network, hardware, weights, seconds, seeds):
     """Searches by every fitness that take the same CPU time: generations are found from two short ones."""
     rows = []
     for fitness in FITNESSES:
-        few, many = (2, 8) if fitness == "simulation" else (100, 600)
+        few, more = (2, 6) if fitness == "simulation" else (100, 500)
+        many = few + int(more * min(seconds, 1))
         start = search(call, network, hardware, weights, fitness, few, 99)[1]
         slope = max((search(call, network, hardware, weights, fitness, many, 99)[1] - start) / (many - few), 1e-5)
         generations = max(int(few + (seconds - start) / slope), 0)
