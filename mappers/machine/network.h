@@ -5,6 +5,13 @@
 
 #include <stdint.h>
 
+/* In which order messages pass the columns and rows of a mesh. */
+enum pim_machine_order {
+    PIM_MACHINE_NO_ORDER, /* not known: another topology or routing, or links of a list */
+    PIM_MACHINE_X_FIRST,
+    PIM_MACHINE_Y_FIRST
+};
+
 /* What the network says of itself: its zero-load latency in cycles of its clock is fixed + per_router *
    routers + flits - 1, with one router at least; fixed is negative where a long link makes the first router
    cheaper than the others. A flit holds the narrowest link of its way for flit_cycles / flit_cycles_by
@@ -15,6 +22,7 @@ struct pim_machine_network {
     uint64_t per_router;
     uint64_t flit_cycles, flit_cycles_by;
     uint64_t worm_cycles, worm_flits;
+    enum pim_machine_order order;
 };
 
 /* Network cycles that so many flits of any packets hold that link. */

@@ -155,11 +155,22 @@ static struct pim_noc_bits narrower(struct pim_noc_bits one, struct pim_noc_bits
                                                                                                      : other;
 }
 
+static enum pim_machine_order order_of(const struct pim_noc_configuration *noc)
+{
+    if (noc->topology != PIM_NOC_MESH || noc->concentration != 1 || noc->depth != 1 ||
+        noc->link_list[0] != '\0' || noc->express_list[0] != '\0')
+        return PIM_MACHINE_NO_ORDER;
+    return noc->routing == PIM_NOC_XY   ? PIM_MACHINE_X_FIRST
+           : noc->routing == PIM_NOC_YX ? PIM_MACHINE_Y_FIRST
+                                        : PIM_MACHINE_NO_ORDER;
+}
+
 struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
 {
     const struct pim_zero_load *zero_load = &hardware->node.zero_load;
     struct pim_machine_network network = {.fixed = (int64_t)zero_load->fixed,
-                                          .per_router = zero_load->per_router};
+                                          .per_router = zero_load->per_router,
+                                          .order = order_of(&hardware->noc)};
     const struct pim_noc_configuration *noc = &hardware->noc;
     const struct pim_noc_bits link = narrower(noc->link_bits, noc->terminal_bits);
     const uint64_t flit = (uint64_t)noc->flit_bits * link.denominator, loop = pim_noc_credit_loop(noc);

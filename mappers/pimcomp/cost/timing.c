@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVER_KEPT = 12 };
+enum { SERVER_KEPT = 12, LINK_KEPT = 6 };
 enum { QUEUED_MOST = 1 << 20 }; /* instructions that wait for their turn */
 
 /* --- life --- */
@@ -44,6 +44,19 @@ static bool make_core(struct pim_core_timing *t, uint32_t number)
            core->group_holder;
 }
 
+/* The links of routers of a mesh, to their neighbours and their cores. */
+static bool make_links(struct pim_core_timing *t)
+{
+    size_t links = (size_t)t->a.cores * PIM_LINKS;
+    if (t->a.connection != PIM_CORE_MESH || t->a.network.order == PIM_MACHINE_NO_ORDER)
+        return true;
+    t->link = PIM_ARENA_ARRAY(&t->arena, struct pim_server, links);
+    for (size_t i = 0; t->link && i < links; i++)
+        if (!pim_server_make(&t->link[i], LINK_KEPT, &t->arena))
+            return false;
+    return t->link != NULL;
+}
+
 static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mapping)
 {
     const struct pim_core_architecture *a = &t->a;
@@ -63,6 +76,8 @@ static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mappi
     for (uint32_t i = 0; i < t->chips * PIM_SERVERS; i++)
         if (!pim_server_make(&t->server[i], SERVER_KEPT, &t->arena))
             return false;
+    if (!make_links(t))
+        return false;
     count_groups(mapping, t);
     for (uint32_t i = 0; i < a->cores; i++)
         if (!make_core(t, i))

@@ -295,6 +295,50 @@ uint64_t pim_timing_meeting(const struct pim_core_timing *t, const struct pim_ti
     return t->a.synchronous ? pim_larger(send, receive + way(t, to, from)) : send;
 }
 
+/* The link by which a message to core `to` leaves router `at`. */
+static unsigned link_towards(const struct pim_core_architecture *a, uint32_t at, uint32_t to)
+{
+    if (at == to)
+        return PIM_LINK_CORE;
+    bool same_column = at % a->width == to % a->width, same_row = at / a->width == to / a->width;
+    if (same_row || (!same_column && a->network.order == PIM_MACHINE_X_FIRST))
+        return at % a->width < to % a->width ? PIM_LINK_EAST : PIM_LINK_WEST;
+    return at < to ? PIM_LINK_SOUTH : PIM_LINK_NORTH;
+}
+
+/* Cycles that a message stands behind others on its way, and for how many of them it holds its sender. */
+struct stand {
+    uint64_t all, held;
+};
+
+/* Of a message whose first flit leaves at `at`: each link serves messages first come, first served, and what the
+ * routers up to there have no room for stays at the sender. */
+static struct stand stand_behind_others(struct pim_core_timing *t, const struct pim_timing_core *from,
+                                        const struct pim_timing_core *to, uint64_t bytes, uint64_t at)
+{
+    const struct pim_core_architecture *a = &t->a;
+    const int64_t step[] = {[PIM_LINK_EAST] = 1,
+                            [PIM_LINK_WEST] = -1,
+                            [PIM_LINK_SOUTH] = a->width,
+                            [PIM_LINK_NORTH] = -(int64_t)a->width};
+    const uint64_t cycles = pim_divide_up(bytes, a->mesh_bytes_per_cycle);
+    const uint64_t buffer = a->mesh_buffer_bytes / a->mesh_bytes_per_cycle;
+    struct stand stand = {0, 0};
+    uint32_t router = from->number;
+    for (uint64_t routers = 1; t->link; routers++) {
+        unsigned link = link_towards(a, router, to->number);
+        uint64_t flight = pim_time_way(a, routers), head = at + flight + stand.all, room = routers * buffer;
+        stand.all +=
+            pim_server_take(&t->link[(size_t)router * PIM_LINKS + link], head, cycles) - (head + cycles);
+        if (cycles > room && stand.all + flight > room)
+            stand.held = pim_larger(stand.held, stand.all + flight - room);
+        if (link == PIM_LINK_CORE)
+            break;
+        router = (uint32_t)(router + step[link]);
+    }
+    return stand;
+}
+
 /* A message whose first packet is read at `at`, its last at `read`: when the interconnect has taken it.
  * Returns when it is there. */
 static uint64_t carry(struct pim_core_timing *t, const struct pim_timing_core *from,
@@ -310,8 +354,9 @@ static uint64_t carry(struct pim_core_timing *t, const struct pim_timing_core *f
     }
     uint64_t cycles = pim_divide_up(bytes, a->link_bytes_per_cycle);
     if (a->connection == PIM_CORE_MESH) {
-        *taken = pim_larger(at + cycles, read);
-        return *taken + way(t, from, to);
+        struct stand stand = stand_behind_others(t, from, to, bytes, at);
+        *taken = pim_larger(at + cycles + stand.held, read);
+        return pim_larger(at + cycles + stand.all, read) + way(t, from, to);
     }
     *taken = pim_larger(pim_server_take(&out[PIM_SERVER_BUS], at, cycles), read);
     if (a->connection == PIM_CORE_SHARED_MEMORY)

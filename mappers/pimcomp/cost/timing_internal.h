@@ -7,7 +7,7 @@
 
 /*
  * A server that several ask for cycles, first come first served, told of the requests in any order: global
- * memory of a chip, bus, links between chips.
+ * memory of a chip, bus, links between chips and of a mesh.
  *
  * It keeps the intervals in which it is busy. A request takes the cycles that are free from its arrival on;
  * one that is told of late goes between those that were told of before. Intervals far behind the latest one
@@ -30,6 +30,8 @@ bool pim_server_make(struct pim_server *server, unsigned kept, struct pim_arena 
 
 /* The cycle in which a request of `cycles` that comes at `at` is served. */
 uint64_t pim_server_take(struct pim_server *server, uint64_t at, uint64_t cycles);
+
+enum { PIM_LINK_EAST, PIM_LINK_WEST, PIM_LINK_SOUTH, PIM_LINK_NORTH, PIM_LINK_CORE, PIM_LINKS };
 
 enum { PIM_SERVER_OUT, PIM_SERVER_IN, PIM_SERVER_BUS, PIM_SERVER_MEMORY, PIM_SERVERS }; /* of a chip */
 
@@ -113,6 +115,7 @@ struct pim_core_timing {
     uint32_t words; /* that they take */
     struct pim_timing_core *core;
     struct pim_server *server; /* [chip * PIM_SERVERS + what] */
+    struct pim_server *link;   /* of a mesh: [core * PIM_LINKS + where to]; NULL: ways are not known */
     uint64_t *memory;          /* of each chip: busy in this phase */
     uint32_t chips;
     uint64_t queued; /* of all cores */
