@@ -45,11 +45,29 @@ static inline uint64_t pim_time_vector(const struct pim_core_architecture *a, ui
            pim_time_writes(a, elements) + pim_time_write_latency(a);
 }
 
+static inline uint64_t pim_time_network(const struct pim_core_architecture *a, uint64_t cycles)
+{
+    return a->logic_khz == a->network_khz ? cycles : pim_scale_up(cycles, a->logic_khz, a->network_khz);
+}
+
+static inline uint64_t pim_time_flits(const struct pim_core_architecture *a, uint64_t bytes)
+{
+    return pim_divide_up(bytes * 8, a->flit_bits);
+}
+
+/* So many bytes pass between two cores of a chip, whatever others do. */
+static inline uint64_t pim_time_link(const struct pim_core_architecture *a, uint64_t bytes)
+{
+    return a->connection == PIM_CORE_MESH
+               ? pim_time_network(a, pim_machine_worm(&a->network, pim_time_flits(a, bytes)))
+               : pim_divide_up(bytes, a->link_bytes_per_cycle);
+}
+
 /* The first flit of a packet goes through so many routers of an empty mesh, one at least. */
 static inline uint64_t pim_time_way(const struct pim_core_architecture *a, uint64_t routers)
 {
     uint64_t cycles = (uint64_t)a->network.fixed + routers * a->network.per_router;
-    return a->logic_khz == a->network_khz ? cycles : pim_divide_up(cycles * a->logic_khz, a->network_khz);
+    return pim_time_network(a, cycles);
 }
 
 #endif

@@ -66,22 +66,8 @@ static enum pim_status read_crossbars(const struct pim_configuration *c, struct 
     return PIM_OK;
 }
 
-enum { FLITS = 1024 }; /* of a long packet */
-
-/* Bytes in a cycle of the cores, where that many flits take `cycles` of the network: one at least. */
-static uint32_t bytes_per_cycle(const struct pim_configuration *c, uint64_t cycles)
-{
-    enum { THOUSANDTHS = 1000 };
-    uint64_t logic = (uint64_t)pim_configuration_integer(c, "clock.logic_khz"),
-             network = (uint64_t)pim_configuration_integer(c, "clock.network_khz"),
-             bits = FLITS * THOUSANDTHS * (uint64_t)value(c, "noc.flit_bits") / cycles,
-             bytes = bits * network / (8 * THOUSANDTHS * logic);
-    return bytes ? narrow(bytes) : 1;
-}
-
 /* Widths and latencies between cores, in cycles of the cores' clock. */
-static void read_connections(const struct pim_configuration *c, const struct pim_machine_network *way,
-                             struct pim_core_architecture *a)
+static void read_connections(const struct pim_configuration *c, struct pim_core_architecture *a)
 {
     static const char *const stages[] = {"noc.routing_delay", "noc.vc_allocation_delay",
                                          "noc.switch_allocation_delay", "noc.switch_traversal_delay",
@@ -95,12 +81,11 @@ static void read_connections(const struct pim_configuration *c, const struct pim
     a->packet_bytes = value(c, "interconnect.packet_bytes");
     if (a->connection != PIM_CORE_MESH)
         return;
+    a->flit_bits = value(c, "noc.flit_bits");
+    a->buffer_flits = value(c, "noc.buffer_flits");
     uint64_t hop = 0;
     for (unsigned i = 0; i < sizeof stages / sizeof stages[0]; i++)
         hop += value(c, stages[i]);
-    a->link_bytes_per_cycle = bytes_per_cycle(c, pim_machine_worm(way, FLITS));
-    a->mesh_buffer_bytes = narrow((uint64_t)value(c, "noc.buffer_flits") * value(c, "noc.flit_bits") / 8);
-    a->mesh_bytes_per_cycle = bytes_per_cycle(c, pim_machine_passage(way, FLITS));
     a->hop_cycles = narrow((hop * logic + network - 1) / network);
 }
 
@@ -148,6 +133,6 @@ enum pim_status pim_core_architecture_read(const struct pim_configuration *c,
     a->cores = a->width * a->height;
     a->chip_width = a->width / chips_x;
     a->chip_height = a->height / chips_y;
-    read_connections(c, network, a);
+    read_connections(c, a);
     return read_crossbars(c, a, error);
 }

@@ -34,11 +34,10 @@ struct pim_core_architecture {
     uint32_t vector_cycles;
     uint64_t global_memory_bytes;
     uint32_t global_bytes_per_cycle, global_read_cycles, global_write_cycles;
-    uint32_t link_bytes_per_cycle; /* of a message between cores */
-    uint32_t mesh_bytes_per_cycle; /* of all messages that pass a link of the mesh */
-    uint32_t mesh_buffer_bytes;    /* of a message that a router has room for */
-    uint32_t packet_bytes;         /* the most of a packet */
-    uint32_t hop_cycles;           /* latency of a hop */
+    uint32_t link_bytes_per_cycle;    /* of a bus or a shared memory */
+    uint32_t flit_bits, buffer_flits; /* of a mesh, and of a virtual channel of its routers */
+    uint32_t packet_bytes;            /* the most of a packet */
+    uint32_t hop_cycles;              /* latency of a hop */
     /* the way of a flit through the empty mesh, in cycles of its own clock (core_times.h) */
     struct pim_machine_network network;
     uint64_t logic_khz, network_khz;

@@ -15,8 +15,9 @@ enum pim_machine_order {
 /* What the network says of itself: its zero-load latency in cycles of its clock is fixed + per_router *
    routers + flits - 1, with one router at least; fixed is negative where a long link makes the first router
    cheaper than the others. A flit holds the narrowest link of its way for flit_cycles / flit_cycles_by
-   cycles; flit_cycles_by 0: for one. Where buffers are shallow, a packet alone passes a link by worm_flits in
-   worm_cycles, and others in between; worm_flits 0: no less than a link does. */
+   cycles; flit_cycles_by 0: for one. Where buffers are shallow, worm_flits of a packet pass a link one after the
+   other, and the next ones worm_cycles after they began, others in between; worm_flits 0: no less than a link
+   does. */
 struct pim_machine_network {
     int64_t fixed;
     uint64_t per_router;
@@ -35,10 +36,10 @@ static inline uint64_t pim_machine_passage(const struct pim_machine_network *net
 /* Network cycles that so many flits of one packet take to pass it. */
 static inline uint64_t pim_machine_worm(const struct pim_machine_network *network, uint64_t flits)
 {
-    const uint64_t link = pim_machine_passage(network, flits);
-    return network->worm_flits == 0
-               ? link
-               : pim_larger(link, pim_scale_up(flits, network->worm_cycles, network->worm_flits));
+    const uint64_t link = pim_machine_passage(network, flits), most = network->worm_flits;
+    if (most == 0 || flits == 0)
+        return link;
+    return pim_larger(link, (flits - 1) / most * network->worm_cycles + (flits - 1) % most + 1);
 }
 
 #endif

@@ -14,7 +14,7 @@
 static uint64_t message_cycles(const struct pim_core_architecture *a, uint64_t elements)
 {
     uint64_t hops = a->connection == PIM_CORE_MESH ? ((uint64_t)a->chip_width + a->chip_height) / 3 + 1 : 1;
-    uint64_t link = pim_divide_up(elements * a->element_bytes, a->link_bytes_per_cycle);
+    uint64_t link = pim_time_link(a, elements * a->element_bytes);
     return pim_time_reads(a, elements) + pim_time_read_latency(a) + hops * a->hop_cycles + link +
            pim_time_write_latency(a);
 }

@@ -176,8 +176,8 @@ static void price_message(const struct pim_core_costs *costs, const struct pim_r
     uint64_t batch = link->span > 1 ? pim_round_batch(cost->pixel_bytes, link->span, layer->steps) : 1;
     uint64_t elements = batch * cost->sum_elements, way = pim_round_cost_path(costs, contributor, home);
     bool apart = costs->chip[contributor] != costs->chip[home];
-    uint64_t bytes = pim_divide_up(elements * a->element_bytes,
-                                   apart ? a->chip_link_bytes_per_cycle : a->link_bytes_per_cycle);
+    uint64_t bytes = apart ? pim_divide_up(elements * a->element_bytes, a->chip_link_bytes_per_cycle)
+                           : pim_time_link(a, elements * a->element_bytes);
     *message = (struct pim_round_cost_message){
         .home = home,
         .contributor = contributor,

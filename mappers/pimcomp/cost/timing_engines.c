@@ -170,6 +170,14 @@ static uint64_t port(const struct pim_core_timing *t, struct pim_timing_core *co
     return core->port + (a->local_pipelined && cycles ? cycles - 1 : 0);
 }
 
+/* Units that the packets of a message take, each of which begins with a new one. */
+static uint64_t packed(const struct pim_core_timing *t, uint64_t bytes, uint64_t unit_bits)
+{
+    uint64_t packet = t->a.packet_bytes;
+    return bytes / packet * pim_divide_up(packet * 8, unit_bits) +
+           pim_divide_up(bytes % packet * 8, unit_bits);
+}
+
 static uint64_t global(struct pim_core_timing *t, const struct pim_timing_core *core,
                        const struct pim_instruction *i, uint64_t at, bool write)
 {
@@ -306,37 +314,42 @@ static unsigned link_towards(const struct pim_core_architecture *a, uint32_t at,
     return at < to ? PIM_LINK_SOUTH : PIM_LINK_NORTH;
 }
 
-/* Cycles that a message stands behind others on its way, and for how many of them it holds its sender. */
-struct stand {
-    uint64_t all, held;
+/* Cycles from the first flit of a message until its last one has left the sender, and until it is there, but for
+ * the way of a flit. */
+struct crossing {
+    uint64_t sent, there;
 };
 
-/* Of a message whose first flit leaves at `at`: each link serves messages first come, first served, and what the
- * routers up to there have no room for stays at the sender. */
-static struct stand stand_behind_others(struct pim_core_timing *t, const struct pim_timing_core *from,
-                                        const struct pim_timing_core *to, uint64_t bytes, uint64_t at)
+/* Of a message whose first flit leaves at `at`. Each link serves messages first come, first served. A message
+ * that stands behind others, or behind credits of its own, stays at the sender but for what routers have room for. */
+static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *from,
+                                  const struct pim_timing_core *to, uint64_t flits, uint64_t at)
 {
     const struct pim_core_architecture *a = &t->a;
     const int64_t step[] = {[PIM_LINK_EAST] = 1,
                             [PIM_LINK_WEST] = -1,
                             [PIM_LINK_SOUTH] = a->width,
                             [PIM_LINK_NORTH] = -(int64_t)a->width};
-    const uint64_t cycles = pim_divide_up(bytes, a->mesh_bytes_per_cycle);
-    const uint64_t buffer = a->mesh_buffer_bytes / a->mesh_bytes_per_cycle;
-    struct stand stand = {0, 0};
+    const uint64_t link_cycles = pim_time_network(a, pim_machine_passage(&a->network, flits));
+    const uint64_t alone = pim_time_network(a, pim_machine_worm(&a->network, flits));
+    const uint64_t behind = flits > a->buffer_flits ? flits - a->buffer_flits : 0;
+    const uint64_t buffer = pim_time_network(a, pim_machine_passage(&a->network, a->buffer_flits));
+    uint64_t stood = 0, held = 0;
     uint32_t router = from->number;
     for (uint64_t routers = 1; t->link; routers++) {
         unsigned link = link_towards(a, router, to->number);
-        uint64_t flight = pim_time_way(a, routers), head = at + flight + stand.all, room = routers * buffer;
-        stand.all +=
-            pim_server_take(&t->link[(size_t)router * PIM_LINKS + link], head, cycles) - (head + cycles);
-        if (cycles > room && stand.all + flight > room)
-            stand.held = pim_larger(stand.held, stand.all + flight - room);
+        uint64_t flight = pim_time_way(a, routers), head = at + flight + stood, room = routers * buffer;
+        uint64_t end = pim_server_take(&t->link[(size_t)router * PIM_LINKS + link], head, link_cycles);
+        stood += end > head + alone ? end - (head + alone) : 0;
+        if (link_cycles > room && stood + flight > room)
+            held = pim_larger(held, stood + flight - room);
         if (link == PIM_LINK_CORE)
             break;
         router = (uint32_t)(router + step[link]);
     }
-    return stand;
+    return (struct crossing){
+        .sent = pim_larger(link_cycles, pim_time_network(a, pim_machine_worm(&a->network, behind))) + held,
+        .there = alone + stood};
 }
 
 /* A message whose first packet is read at `at`, its last at `read`: when the interconnect has taken it.
@@ -348,26 +361,43 @@ static uint64_t carry(struct pim_core_timing *t, const struct pim_timing_core *f
     const struct pim_core_architecture *a = &t->a;
     struct pim_server *out = &t->server[from->chip * PIM_SERVERS], *in = &t->server[to->chip * PIM_SERVERS];
     if (from->chip != to->chip) {
-        uint64_t cycles = pim_divide_up(bytes, a->chip_link_bytes_per_cycle);
+        uint64_t cycles = packed(t, bytes, (uint64_t)a->chip_link_bytes_per_cycle * 8);
         *taken = pim_larger(pim_server_take(&out[PIM_SERVER_OUT], at, cycles), read);
         return pim_server_take(&in[PIM_SERVER_IN], *taken - cycles + a->chip_link_cycles, cycles);
     }
-    uint64_t cycles = pim_divide_up(bytes, a->link_bytes_per_cycle);
     if (a->connection == PIM_CORE_MESH) {
-        struct stand stand = stand_behind_others(t, from, to, bytes, at);
-        *taken = pim_larger(at + cycles + stand.held, read);
-        return pim_larger(at + cycles + stand.all, read) + way(t, from, to);
+        struct crossing crossing = cross_mesh(t, from, to, packed(t, bytes, a->flit_bits), at);
+        *taken = pim_larger(at + crossing.sent, read);
+        return pim_larger(at + crossing.there, read) + way(t, from, to);
     }
+    uint64_t cycles = packed(t, bytes, (uint64_t)a->link_bytes_per_cycle * 8);
     *taken = pim_larger(pim_server_take(&out[PIM_SERVER_BUS], at, cycles), read);
     if (a->connection == PIM_CORE_SHARED_MEMORY)
         return pim_server_take(&out[PIM_SERVER_BUS], *taken, cycles);
     return *taken;
 }
 
-/* Bytes of the first packet of a message. */
+/* Bytes that a message takes at the port, and its first packet: whole beats of each packet. */
+static uint64_t port_bytes(const struct pim_core_timing *t, uint64_t bytes)
+{
+    return packed(t, bytes, (uint64_t)t->a.local_bytes_per_cycle * 8) * t->a.local_bytes_per_cycle;
+}
+
 static uint64_t first_packet(const struct pim_core_timing *t, const struct pim_timing_entry *entry)
 {
-    return pim_smaller(entry->instruction.u.network.bytes, t->a.packet_bytes);
+    return port_bytes(t, pim_smaller(entry->instruction.u.network.bytes, t->a.packet_bytes));
+}
+
+/* The packets behind the first are read one after the other, each when the one before it is there. */
+static uint64_t read_rest(struct pim_core_timing *t, struct pim_timing_core *core, uint64_t at,
+                          uint64_t bytes)
+{
+    const struct pim_core_architecture *a = &t->a;
+    if (bytes <= a->packet_bytes)
+        return at;
+    uint64_t waits = pim_divide_up(bytes, a->packet_bytes) - 2;
+    uint64_t latency = a->local_pipelined && a->local_read_cycles ? a->local_read_cycles - 1 : 0;
+    return port(t, core, at, port_bytes(t, bytes - a->packet_bytes), false) + waits * latency;
 }
 
 void pim_timing_pass(struct pim_core_timing *t, struct pim_timing_core *from, struct pim_timing_core *to)
@@ -377,9 +407,9 @@ void pim_timing_pass(struct pim_core_timing *t, struct pim_timing_core *from, st
     uint64_t begin = pim_timing_meeting(t, from, to), taken;
     uint64_t bytes = send->instruction.u.network.bytes, first = first_packet(t, send);
     uint64_t at = port(t, from, begin, first, false);
-    uint64_t read = bytes > first ? port(t, from, at, bytes - first, false) : at;
+    uint64_t read = read_rest(t, from, at, bytes);
     receive->whole = pim_larger(carry(t, from, to, bytes, at, read, &taken), receive->start);
-    receive->left = bytes;
+    receive->left = port_bytes(t, bytes);
     receive->due = pim_larger(receive->whole - (read - at), receive->start);
     send->start = begin;
     end_at(from, send, taken);

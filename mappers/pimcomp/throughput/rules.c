@@ -1,5 +1,6 @@
 /* Groups of layers, and when they start: rules.h. */
 #include "mappers/pimcomp/throughput/rules.h"
+#include "mappers/machine/core_times.h"
 
 enum { MARGIN = 8 }; /* an eighth of the round */
 
@@ -19,7 +20,7 @@ struct pim_chain_form pim_chain_form_of(const struct pim_core_architecture *a,
     if (layer->kind == PIM_CORE_MATRIX) {
         form.window = 2 * divide_up((uint64_t)layer->rows * a->element_bytes, a->local_bytes_per_cycle);
         form.sums = divide_up((uint64_t)groups * layer->channels, a->vector_lanes);
-        form.message = divide_up((uint64_t)layer->channels * a->element_bytes, a->link_bytes_per_cycle);
+        form.message = pim_time_link(a, (uint64_t)layer->channels * a->element_bytes);
     } else {
         if (layer->kind == PIM_CORE_POOLING)
             operations = (uint64_t)layer->sliding.kernel[0] + layer->sliding.kernel[1];

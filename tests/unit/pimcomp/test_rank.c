@@ -64,7 +64,8 @@ static void begin(struct ranking *r, const struct set *set)
     check(pim_configuration_read_file(configuration, path, &error), &error);
     check(pim_hardware_read(configuration, &r->hardware, &error), &error);
     const struct pim_machine_network way = {.fixed = (int64_t)r->hardware.node.zero_load.fixed,
-                                            .per_router = r->hardware.node.zero_load.per_router};
+                                            .per_router = r->hardware.node.zero_load.per_router,
+                                            .order = PIM_MACHINE_X_FIRST};
     check(pim_core_architecture_read(configuration, &way, &r->c.architecture, &error), &error);
     pim_configuration_destroy(configuration);
     core_case_network(&r->c, set->network, set->sets);

@@ -193,6 +193,118 @@ START_TEST(conflicts)
 }
 END_TEST
 
+enum { SIDE = 3, CORES = SIDE * SIDE, LONG = 3200, LONG_CYCLES = 100, FIRST = 32768 }; /* 32 bytes a cycle */
+
+/* The links of a way, as a set: to the east, west, south and north of each router, and to its core. */
+static uint64_t links_of(uint32_t from, uint32_t to, bool x_first)
+{
+    uint64_t links = UINT64_C(1) << (5 * to + 4);
+    for (unsigned turn = 0; turn < 2; turn++)
+        while (x_first == (turn == 0) ? from % SIDE != to % SIDE : from / SIDE != to / SIDE) {
+            bool in_row = x_first == (turn == 0), up = in_row ? from % SIDE < to % SIDE : from < to;
+            links |= UINT64_C(1) << (5 * from + (in_row ? 0U : 2U) + (up ? 0U : 1U));
+            const uint32_t step = in_row ? 1 : SIDE;
+            from = up ? from + step : from - step;
+        }
+    return links;
+}
+
+/* The second reads what the first wrote where it is there, the third what the second wrote. */
+struct message {
+    uint32_t from, to, bytes;
+};
+
+/* The estimate of messages, which a core sends and receives in their order. */
+static uint64_t time_messages(enum pim_machine_order order, unsigned count, const struct message *sent)
+{
+    const struct pim_core_network none = {.count = 0};
+    struct pim_core_architecture a = core_architecture(SIDE, SIDE, 1, 32, 32);
+    const struct pim_core_mapping mapping = {.network = &none, .architecture = &a};
+    struct pim_error error;
+    uint64_t cycles, parts[PIM_ESTIMATE_PARTS];
+    a.network.order = order;
+    a.packet_bytes = 64;
+    struct pim_core_timing *timing = pim_core_timing_create(&mapping);
+    ck_assert_ptr_nonnull(timing);
+    const struct pim_instruction begin = {.opcode = PIM_OP_PHASE_BEGIN}, end = {.opcode = PIM_OP_PHASE_END};
+    for (uint32_t core = 0; core < CORES; core++)
+        pim_core_timing_observe(timing, core, &begin);
+    for (unsigned i = 0; i < count; i++) {
+        struct pim_instruction message = {.opcode = PIM_OP_SEND};
+        message.u.network.peer = sent[i].to;
+        message.u.network.bytes = sent[i].bytes;
+        message.u.network.address = i > 0 ? FIRST + (i - 1) * 2 * LONG : 0;
+        pim_core_timing_observe(timing, sent[i].from, &message);
+        message.opcode = PIM_OP_RECEIVE;
+        message.u.network.peer = sent[i].from;
+        message.u.network.address = FIRST + i * 2 * LONG;
+        pim_core_timing_observe(timing, sent[i].to, &message);
+    }
+    for (uint32_t core = 0; core < CORES; core++)
+        pim_core_timing_observe(timing, core, &end);
+    ck_assert_int_eq(pim_core_timing_report(timing, NULL, &cycles, parts, &error), PIM_OK);
+    pim_core_timing_destroy(timing);
+    return cycles;
+}
+
+/* Two long messages of different cores to different cores: where they share a link one stands behind the other,
+ * whose first flit came a few routers of 5 cycles earlier; where they share none, or their ways are not known,
+ * nobody does. */
+START_TEST(shared_links)
+{
+    unsigned shared = 0;
+    for (uint32_t pair = 0; pair < CORES * CORES * CORES * CORES; pair++) {
+        const struct message sent[2] = {{pair % CORES, pair / CORES % CORES, LONG},
+                                        {pair / CORES / CORES % CORES, pair / CORES / CORES / CORES, LONG}};
+        const uint32_t cores = 1U << sent[0].from | 1U << sent[0].to | 1U << sent[1].from | 1U << sent[1].to;
+        if (__builtin_popcount(cores) != 4)
+            continue;
+        uint64_t single = most(time_messages(PIM_MACHINE_NO_ORDER, 1, &sent[0]),
+                               time_messages(PIM_MACHINE_NO_ORDER, 1, &sent[1]));
+        ck_assert_uint_eq(time_messages(PIM_MACHINE_NO_ORDER, 2, sent), single);
+        for (unsigned order = PIM_MACHINE_X_FIRST; order <= PIM_MACHINE_Y_FIRST; order++) {
+            bool x_first = order == PIM_MACHINE_X_FIRST;
+            uint64_t both = time_messages((enum pim_machine_order)order, 2, sent);
+            if ((links_of(sent[0].from, sent[0].to, x_first) & links_of(sent[1].from, sent[1].to, x_first)) ==
+                0) {
+                ck_assert_uint_eq(both, single);
+                continue;
+            }
+            shared++;
+            ck_assert_msg(both + 30 >= single + LONG_CYCLES && both <= single + LONG_CYCLES + 30,
+                          "%u to %u and %u to %u: %" PRIu64 " cycles, alone %" PRIu64, sent[0].from,
+                          sent[0].to, sent[1].from, sent[1].to, both, single);
+        }
+    }
+    ck_assert_uint_gt(shared, 100);
+}
+END_TEST
+
+/* A message that stands behind another holds its sender, whose next one goes another way, if it is longer than what
+ * routers have room for. */
+START_TEST(held_senders)
+{
+    struct message sent[] = {{1, 2, LONG}, {0, 2, 64}, {0, 6, LONG}};
+    uint64_t one = time_messages(PIM_MACHINE_X_FIRST, 1, sent);
+    uint64_t free_sender = time_messages(PIM_MACHINE_X_FIRST, 3, sent);
+    ck_assert_uint_le(free_sender, one + 30);
+    sent[1].bytes = LONG;
+    uint64_t held_sender = time_messages(PIM_MACHINE_X_FIRST, 3, sent);
+    ck_assert_uint_ge(held_sender, one + 2 * LONG_CYCLES - 30);
+    ck_assert_uint_le(held_sender, one + 2 * LONG_CYCLES + 30);
+}
+END_TEST
+
+/* A short message passes a link before a long one, whose first flit is still on its way there; what comes behind
+ * it starts as if there were no other. */
+START_TEST(flights)
+{
+    const struct message sent[] = {{0, 2, LONG}, {1, 5, 64}, {5, 8, LONG}};
+    ck_assert_uint_eq(time_messages(PIM_MACHINE_X_FIRST, 3, sent),
+                      time_messages(PIM_MACHINE_NO_ORDER, 3, sent));
+}
+END_TEST
+
 Suite *timing_suite(void)
 {
     Suite *suite = suite_create("timing");
@@ -201,6 +313,9 @@ Suite *timing_suite(void)
     tcase_add_test(t, in_order);
     tcase_add_test(t, any_order);
     tcase_add_test(t, conflicts);
+    tcase_add_test(t, shared_links);
+    tcase_add_test(t, held_senders);
+    tcase_add_test(t, flights);
     suite_add_tcase(suite, t);
     return suite;
 }

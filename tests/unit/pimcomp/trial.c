@@ -42,7 +42,9 @@ void trial_begin(struct trial *t, enum pim_core_mode mode)
                                                      .vector_lanes = 8,
                                                      .global_memory_bytes = 1 << 24,
                                                      .global_bytes_per_cycle = 32,
-                                                     .link_bytes_per_cycle = 32,
+                                                     .flit_bits = 256,
+                                                     .buffer_flits = 8,
+                                                     .packet_bytes = 4096,
                                                      .hop_cycles = 2,
                                                      .network = {.per_router = 2}};
     t->options.report = &t->report;
