@@ -288,7 +288,10 @@ START_TEST(links_and_hops_are_of_the_clock_of_the_network)
         shallow.network.worm_cycles = 5;
         shallow.network.worm_flits = 2;
         ck_assert_uint_eq(pim_estimate_link(&shallow, n), pim_estimate_link(hardware, n));
-        ck_assert_uint_eq(pim_estimate_worm(&shallow, n), pim_estimate_link(&narrow, n));
+        uint64_t worm = 0; /* when the last flit has passed */
+        for (uint64_t flit = 0; flit < flits; flit++)
+            worm = flit / 2 * 5 + flit % 2 + 1;
+        ck_assert_uint_eq(pim_estimate_worm(&shallow, n), to_logic(hardware, worm, hardware->network_khz));
         ck_assert_uint_eq(pim_estimate_worm(&narrow, n), pim_estimate_link(&narrow, n));
         ck_assert_uint_eq(pim_estimate_worm(hardware, n), pim_estimate_link(hardware, n));
     }
