@@ -248,8 +248,8 @@ static uint64_t time_messages(enum pim_machine_order order, unsigned count, cons
 }
 
 /* Two long messages of different cores to different cores: where they share a link one stands behind the
- * other, whose first flit came a few routers of 5 cycles earlier; where they share none, or their ways are not
- * known, nobody does. */
+ * other, whose first flit came a few routers of 5 cycles earlier; where they share none, or their ways are
+ * not known, nobody does. */
 START_TEST(shared_links)
 {
     unsigned shared = 0;
@@ -280,8 +280,8 @@ START_TEST(shared_links)
 }
 END_TEST
 
-/* A message that stands behind another holds its sender, whose next one goes another way, if it is longer than
- * what routers have room for. */
+/* A message that stands behind another holds its sender, whose next one goes another way, if it is longer
+ * than what routers have room for. */
 START_TEST(held_senders)
 {
     struct message sent[] = {{1, 2, LONG}, {0, 2, 64}, {0, 6, LONG}};
