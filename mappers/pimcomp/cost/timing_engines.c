@@ -321,7 +321,8 @@ struct crossing {
 };
 
 /* Of a message whose first flit leaves at `at`. Each link serves messages first come, first served. A message
- * that stands behind others, or behind credits of its own, stays at the sender but for what routers have room for. */
+ * that stands behind others, or behind credits of its own, stays at the sender but for what routers have room
+ * for. */
 static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *from,
                                   const struct pim_timing_core *to, uint64_t flits, uint64_t at)
 {

@@ -143,8 +143,8 @@ START_TEST(turns_shorter_than_a_row_by_hand)
 }
 END_TEST
 
-/* Two flits pass one after the other, the next two five cycles after they began: eight in 17. A link is kept for
-   eight cycles: another sender's come in between; the same sender's come behind them. */
+/* Two flits pass one after the other, the next two five cycles after they began: eight in 17. A link is kept
+   for eight cycles: another sender's come in between; the same sender's come behind them. */
 START_TEST(shallow_buffers_hold_up_a_packet_by_hand)
 {
     struct pim_estimate_hardware hardware = line_of(3);
