@@ -314,8 +314,8 @@ static unsigned link_towards(const struct pim_core_architecture *a, uint32_t at,
     return at < to ? PIM_LINK_SOUTH : PIM_LINK_NORTH;
 }
 
-/* Cycles from the first flit of a message until its last one has left the sender, and until it is there, but for
- * the way of a flit. */
+/* Cycles from the first flit of a message until its last one has left the sender, and until it is there, but
+ * for the way of a flit. */
 struct crossing {
     uint64_t sent, there;
 };
