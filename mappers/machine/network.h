@@ -15,9 +15,9 @@ enum pim_machine_order {
 /* What the network says of itself: its zero-load latency in cycles of its clock is fixed + per_router *
    routers + flits - 1, with one router at least; fixed is negative where a long link makes the first router
    cheaper than the others. A flit holds the narrowest link of its way for flit_cycles / flit_cycles_by
-   cycles; flit_cycles_by 0: for one. Where buffers are shallow, worm_flits of a packet pass a link one after the
-   other, and the next ones worm_cycles after they began, others in between; worm_flits 0: no less than a link
-   does. */
+   cycles; flit_cycles_by 0: for one. Where buffers are shallow, worm_flits of a packet pass a link one after
+   the other, and the next ones worm_cycles after they began, others in between; worm_flits 0: no less than a
+   link does. */
 struct pim_machine_network {
     int64_t fixed;
     uint64_t per_router;
