@@ -5,7 +5,7 @@
  * docs/models/core.md; what is simpler:
  *  1. All packets of a message but the last are written at once.
  *  2. A message passes the mesh as one worm. Each link of its way serves messages first come, first served;
- *     one that waits for a link stays at its sender but for what routers on the way have room for, and virtual
+ *     one that waits for a link stays at its sender but for what routers on the way have room for; virtual
  *     channels are never short. On other topologies and routings than a mesh with xy or yx nobody waits.
  *     Between chips every link is that of a switch.
  *  3. The room that asynchronous messages find at the receiver is never short, and its receives follow each
