@@ -14,7 +14,7 @@
 #include "models/conflict/conflict.h"
 #include "models/conflict/nodes.h"
 #include "models/conflict/replay/agenda.h"
-#include "sim/bits.h"
+#include "models/conflict/replay/marks.h"
 #include "sim/kernel/kernel.h"
 
 #define CONFLICT_NONE UINT32_MAX
@@ -66,15 +66,15 @@ struct conflict_replay {
 
     struct conflict_edge *edge;
     struct conflict_owner *owner_of_transfer;
-    uint64_t *marked;   /* nodes to look at in the next time point */
-    uint64_t *asking;   /* edges of which something has changed that a transfer waits for */
-    uint64_t *ended;    /* transfers that have ended, by the network's number */
-    uint32_t *landed;   /* by transfer: ends that its network has not taken yet */
-    uint32_t transfers; /* bits in `ended` */
+    struct conflict_marks marked; /* nodes to look at in the next time point */
+    struct conflict_marks asking; /* edges of which something has changed that a transfer waits for */
+    struct conflict_marks ended;  /* transfers that have ended, by the network's number */
+    uint32_t *asked;              /* edges that were taken from `asking` */
+    uint32_t *landed;             /* by transfer: ends that its network has not taken yet */
+    uint32_t transfers;           /* numbers in `ended` */
     bool point_due;
-    uint32_t *rank, *rank_of; /* balance: edges in the order of priority, and the place of each */
-    pim_time over;            /* when the last step ended; PIM_TIME_NEVER until then */
-    uint32_t *link_index;     /* by undirected or directed number of a link, its place in result->link */
+    pim_time over;        /* when the last step ended; PIM_TIME_NEVER until then */
+    uint32_t *link_index; /* by undirected or directed number of a link, its place in result->link */
 
     const struct conflict_network *network;
     void *state; /* of the network */
@@ -163,7 +163,7 @@ pim_time conflict_schedule_end(struct conflict_replay *replay, uint32_t transfer
 /* The next packet of the edge leaves the output buffer: the source is looked at in the next time point. */
 void conflict_leave(struct conflict_replay *replay, uint32_t edge);
 
-/* A packet of the edge has arrived: the destination is looked at, the priority sinks. */
+/* A packet of the edge has arrived: the destination is looked at. */
 void conflict_arrive(struct conflict_replay *replay, uint32_t edge, uint32_t hops);
 
 /* The time over `hops` hops, added up one by one as the authors' code does. */
@@ -175,6 +175,21 @@ void conflict_record(struct conflict_replay *replay, int kind, uint32_t edge, ui
 
 /* Ends the run with an error. */
 void conflict_abort(struct conflict_replay *replay, enum pim_status status, const char *text);
+
+/* --- who is asked first (replay/asking.c) --- */
+
+/* Whether edge `a` is asked before edge `b`, which is another one. */
+typedef bool conflict_order(const struct conflict_replay *replay, uint32_t a, uint32_t b);
+
+/* The workload balance arbiter: the edge of which less has arrived, as a share of its total; ties: the lower
+ * edge. */
+conflict_order conflict_goes_first;
+
+/* Takes all edges out of `asking` into `asked`, in the order of their numbers; how many. */
+uint32_t conflict_take_asking(struct conflict_replay *replay);
+
+/* Puts the first `count` of `asked` into the order `before`; NULL: of their numbers, in which they are. */
+void conflict_sort_asked(const struct conflict_replay *replay, conflict_order *before, uint32_t count);
 
 /* --- adaptive routing (adaptive.c) --- */
 

@@ -47,7 +47,7 @@ void pim_conflict_network_destroy(struct pim_conflict_network *network)
 
 void pim_conflict_network_look(struct pim_conflict_network *network, uint32_t node)
 {
-    conflict_set(network->replay.marked, node);
+    conflict_mark(&network->replay.marked, node);
     conflict_want_point(&network->replay);
 }
 
@@ -65,13 +65,13 @@ uint32_t pim_conflict_network_arrived(const struct pim_conflict_network *network
 void pim_conflict_network_make(struct pim_conflict_network *network, uint32_t e)
 {
     network->replay.edge[e].produced++;
-    conflict_set(network->replay.asking, e);
+    conflict_mark(&network->replay.asking, e);
 }
 
 void pim_conflict_network_free(struct pim_conflict_network *network, uint32_t e, uint32_t packets)
 {
     network->replay.edge[e].dropped += packets;
-    conflict_set(network->replay.asking, e);
+    conflict_mark(&network->replay.asking, e);
 }
 
 bool pim_conflict_network_explain(const struct pim_conflict_network *network, uint32_t edge, char *text,
@@ -126,7 +126,7 @@ void pim_conflict_network_injected(struct pim_conflict_network *network, uint32_
 {
     struct carried *state = network->replay.state;
     state->entering[edge] = false;
-    conflict_set(network->replay.asking, edge);
+    conflict_mark(&network->replay.asking, edge);
     conflict_want_point(&network->replay);
 }
 
@@ -134,7 +134,7 @@ void pim_conflict_network_delivered(struct pim_conflict_network *network, uint32
 {
     struct carried *state = network->replay.state;
     state->hops[edge] = hops;
-    conflict_set(network->replay.ended, edge);
+    conflict_mark(&network->replay.ended, edge);
     network->replay.landed[edge]++;
     conflict_want_point(&network->replay);
 }
@@ -142,22 +142,20 @@ void pim_conflict_network_delivered(struct pim_conflict_network *network, uint32
 static void finish(struct conflict_replay *replay)
 {
     const struct carried *state = replay->state;
-    for (uint32_t word = 0; word <= replay->transfers / 64; word++) {
-        for (uint64_t bits = replay->ended[word]; bits; bits &= bits - 1) {
-            uint32_t e = word * 64 + pim_lowest_bit(bits);
-            for (; replay->landed[e] > 0; replay->landed[e]--)
-                conflict_arrive(replay, e, state->hops[e]);
-        }
-        replay->ended[word] = 0;
-    }
+    struct conflict_taking taking = {0};
+    for (uint32_t e; conflict_take(&replay->ended, &taking, &e);)
+        for (; replay->landed[e] > 0; replay->landed[e]--)
+            conflict_arrive(replay, e, state->hops[e]);
 }
 
 static bool arbitrate(struct conflict_replay *replay)
 {
     struct carried *state = replay->state;
     bool balance = replay->options->arbiter == PIM_CONFLICT_BALANCE;
-    for (uint32_t i = 0; i < replay->graph->edges; i++) {
-        uint32_t e = balance ? replay->rank[i] : i;
+    uint32_t count = conflict_take_asking(replay);
+    conflict_sort_asked(replay, balance ? conflict_goes_first : NULL, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t e = replay->asked[i];
         if (state->entering[e] || !conflict_sendable(&replay->edge[e]))
             continue;
         state->entering[e] = true;

@@ -32,12 +32,12 @@ static void end_step(struct run *run, uint32_t n)
     for (uint32_t k = 0; k < node->ins; k++) {
         uint32_t e = replay->graph->in[node->first_in + k];
         replay->edge[e].dropped += replay->graph->drop[replay->graph->edge[e].first + state->step];
-        conflict_set(replay->asking, e);
+        conflict_mark(&replay->asking, e);
     }
     for (uint32_t k = 0; k < node->outs; k++) {
         uint32_t e = replay->graph->out[node->first_out + k];
         replay->edge[e].produced++;
-        conflict_set(replay->asking, e);
+        conflict_mark(&replay->asking, e);
     }
     if (state->end > run->image_end[state->image])
         run->image_end[state->image] = state->end;

@@ -5,9 +5,9 @@
  *
  * Also the ideal network, in which links are never busy.
  *
- * Fixed and balanced arbiters look at an edge only when something has changed for it (replay->asking): a step
- * or a transfer of it has ended, or, on straight paths, the link that was busy is free. Nothing else can
- * start its next packet, and being refused again leaves no trace.
+ * An arbiter looks at an edge only when something has changed for it (replay->asking): a step or a transfer
+ * of it has ended, or, on straight paths, the link that was busy is free. Nothing else can start its next
+ * packet, and being refused again leaves no trace.
  */
 #include "models/conflict/internal.h"
 
@@ -17,7 +17,7 @@
 
 struct transfer {
     bool flying, waiting; /* waiting: asked and was refused, since ready_fixed */
-    bool queued;          /* fifo: stands in the queue */
+    uint64_t number;      /* fifo: of its place in the queue, from 1; 0: it is not there */
     uint32_t hops;        /* of the path that is held; with straight paths always */
     uint32_t *links;      /* directed links of the path */
     uint32_t *held;       /* the same as undirected links */
@@ -36,12 +36,11 @@ struct path_hold {
     uint32_t *first_waiter;    /* by undirected link: edges on straight paths that it has refused */
     struct conflict_adaptive *adaptive;
     struct conflict_plan plan;
-    uint64_t *freed;         /* adaptive: routers at the ends of links that are freed now */
-    uint64_t *reached;       /* adaptive: of all edges */
-    uint64_t *refused;       /* adaptive: edges whose search failed, and would again */
-    uint64_t *order;         /* balance: the ranks of the edges that ask */
-    uint32_t *queue, queued; /* fifo: edges in the order in which they became ready */
-    uint32_t turn;           /* round robin: the edge that is asked first */
+    uint64_t *freed;   /* adaptive: routers at the ends of links that are freed now */
+    uint64_t *reached; /* adaptive: of all edges */
+    uint64_t *refused; /* adaptive: edges whose search failed, and would again */
+    uint64_t joined;   /* fifo: the number of the edge that joined the queue last */
+    uint32_t turn;     /* round robin: the edge that is asked first */
 };
 
 /* --- set-up --- */
@@ -58,11 +57,9 @@ static void destroy(struct conflict_replay *replay)
     free(state->transfer);
     free(state->busy);
     free(state->first_waiter);
-    free(state->queue);
     free(state->freed);
     free(state->reached);
     free(state->refused);
-    free(state->order);
     conflict_adaptive_destroy(state->adaptive);
     conflict_plan_terminate(&state->plan);
     free(state);
@@ -129,11 +126,9 @@ static enum pim_status create(struct conflict_replay *replay, struct pim_error *
     if (complete) {
         state->transfer = calloc((size_t)edges + 1, sizeof *state->transfer);
         state->busy = calloc((size_t)pim_conflict_routers(&replay->options->mesh) * PIM_DIRECTIONS, 1);
-        state->queue = calloc((size_t)edges + 1, sizeof *state->queue);
         size_t links = (size_t)pim_conflict_routers(&replay->options->mesh) * PIM_DIRECTIONS;
         state->first_waiter = malloc(links * sizeof *state->first_waiter);
-        state->order = calloc((size_t)edges / 64 + 1, sizeof *state->order);
-        complete = state->transfer && state->busy && state->queue && state->first_waiter && state->order;
+        complete = state->transfer && state->busy && state->first_waiter;
         for (size_t i = 0; complete && i < links; i++)
             state->first_waiter[i] = CONFLICT_NONE;
     }
@@ -156,7 +151,7 @@ static void free_link(struct conflict_replay *replay, struct path_hold *state, u
 {
     state->busy[link] = 0;
     for (uint32_t e = state->first_waiter[link]; e != CONFLICT_NONE; e = state->transfer[e].next_waiter) {
-        conflict_set(replay->asking, e);
+        conflict_mark(&replay->asking, e);
         state->transfer[e].waits_for = CONFLICT_NONE;
     }
     state->first_waiter[link] = CONFLICT_NONE;
@@ -166,7 +161,7 @@ static void finish_one(struct conflict_replay *replay, struct path_hold *state, 
 {
     struct transfer *transfer = &state->transfer[e];
     transfer->flying = false;
-    conflict_set(replay->asking, e);
+    conflict_mark(&replay->asking, e);
     conflict_arrive(replay, e, transfer->hops);
     if (replay->options->ideal)
         return;
@@ -196,7 +191,7 @@ static void ask_again(struct conflict_replay *replay, struct path_hold *state)
             if (i == words)
                 continue;
             state->refused[word] ^= bits & (~bits + 1);
-            conflict_set(replay->asking, e);
+            conflict_mark(&replay->asking, e);
         }
     }
     memset(state->freed, 0, words * sizeof *state->freed);
@@ -210,14 +205,10 @@ static bool refused(const struct path_hold *state, uint32_t e)
 static void finish(struct conflict_replay *replay)
 {
     struct path_hold *state = replay->state;
-    bool any = false;
-    for (uint32_t word = 0; word <= replay->transfers / 64; word++) {
-        for (uint64_t bits = replay->ended[word]; bits; bits &= bits - 1)
-            finish_one(replay, state, word * 64 + pim_lowest_bit(bits));
-        any |= replay->ended[word] != 0;
-        replay->ended[word] = 0;
-    }
-    if (any && state->adaptive)
+    struct conflict_taking taking = {0};
+    for (uint32_t e; conflict_take(&replay->ended, &taking, &e);)
+        finish_one(replay, state, e);
+    if (taking.word > 0 && state->adaptive)
         ask_again(replay, state);
 }
 
@@ -314,6 +305,7 @@ static void start(struct conflict_replay *replay, struct path_hold *state, uint3
     account(replay, transfer, e, end);
     transfer->flying = true;
     transfer->waiting = false;
+    transfer->number = 0;
     conflict_leave(replay, e);
     conflict_record(replay, PIM_INTERVAL_TRANSFER, e, packet, end, transfer->links, transfer->hops);
     if (options->make_table && pim_behaviour_append(options->make_table, e, transfer->links, transfer->hops,
@@ -342,34 +334,12 @@ static bool ask(struct conflict_replay *replay, struct path_hold *state, uint32_
     return false;
 }
 
-/* Edges that became ready join the queue in their order, then the queue is served from its head. */
-static bool serve_queue(struct conflict_replay *replay, struct path_hold *state)
-{
-    for (uint32_t e = 0; e < replay->graph->edges; e++) {
-        if (!state->transfer[e].queued && ready(replay, state, e)) {
-            state->transfer[e].queued = true;
-            state->queue[state->queued++] = e;
-        }
-    }
-    uint32_t kept = 0, before = state->queued, busy;
-    for (uint32_t i = 0; i < state->queued; i++) {
-        uint32_t e = state->queue[i];
-        if (ask(replay, state, e, &busy))
-            state->transfer[e].queued = false;
-        else
-            state->queue[kept++] = e;
-    }
-    state->queued = kept;
-    return kept < before;
-}
-
 /* Asks for an edge in whose favour something may have changed; it stays among those that ask where nobody
  * tells when the reason of a refusal is gone. */
 static bool look_at(struct conflict_replay *replay, struct path_hold *state, uint32_t e)
 {
     uint32_t busy;
     struct transfer *transfer = &state->transfer[e];
-    replay->asking[e / 64] &= ~(UINT64_C(1) << (e % 64));
     if (transfer->waits_for != CONFLICT_NONE || !ready(replay, state, e))
         return false;
     if (ask(replay, state, e, &busy))
@@ -377,7 +347,7 @@ static bool look_at(struct conflict_replay *replay, struct path_hold *state, uin
     if (refused(state, e))
         return false;
     if (busy == CONFLICT_NONE || replay->options->routing == PIM_CONFLICT_TABLE) {
-        conflict_set(replay->asking, e);
+        conflict_mark(&replay->asking, e);
         return false;
     }
     transfer->waits_for = busy;
@@ -386,58 +356,63 @@ static bool look_at(struct conflict_replay *replay, struct path_hold *state, uin
     return false;
 }
 
-static bool serve_fixed(struct conflict_replay *replay, struct path_hold *state)
+/* fifo: who has asked longest. */
+static bool came_first(const struct conflict_replay *replay, uint32_t a, uint32_t b)
 {
-    bool granted = false;
-    for (uint32_t word = 0; word <= replay->graph->edges / 64; word++)
-        for (uint64_t bits = replay->asking[word]; bits; bits &= bits - 1)
-            granted |= look_at(replay, state, word * 64 + pim_lowest_bit(bits));
-    return granted;
+    const struct path_hold *state = replay->state;
+    return state->transfer[a].number < state->transfer[b].number;
 }
 
-/* Those that ask, in the order of their ranks, which only arrivals change. */
-static bool serve_balanced(struct conflict_replay *replay, struct path_hold *state)
+/* round robin: in turns from the edge that is asked first. */
+static bool comes_first_in_turn(const struct conflict_replay *replay, uint32_t a, uint32_t b)
 {
-    bool granted = false;
-    uint32_t words = replay->graph->edges / 64 + 1;
-    for (uint32_t word = 0; word < words; word++)
-        for (uint64_t bits = replay->asking[word]; bits; bits &= bits - 1)
-            conflict_set(state->order, replay->rank_of[word * 64 + pim_lowest_bit(bits)]);
-    for (uint32_t word = 0; word < words; word++) {
-        for (uint64_t bits = state->order[word]; bits; bits &= bits - 1)
-            granted |= look_at(replay, state, replay->rank[word * 64 + pim_lowest_bit(bits)]);
-        state->order[word] = 0;
-    }
-    return granted;
+    const struct path_hold *state = replay->state;
+    bool a_again = a < state->turn, b_again = b < state->turn;
+    return a_again != b_again ? b_again : a < b;
 }
 
-/* One pass over all edges in the order of the arbiter. */
-static bool serve(struct conflict_replay *replay, struct path_hold *state)
+static conflict_order *order_of(const struct pim_conflict_options *options)
 {
-    uint32_t edges = replay->graph->edges, turn = state->turn, busy;
-    bool granted = false;
-    switch (replay->options->arbiter) {
+    switch (options->arbiter) {
     case PIM_CONFLICT_BALANCE:
-        granted = serve_balanced(replay, state);
-        break;
+        return conflict_goes_first;
     case PIM_CONFLICT_ROUND_ROBIN:
-        for (uint32_t i = 0; i < edges; i++) {
-            uint32_t e = turn + i < edges ? turn + i : turn + i - edges;
-            if (ready(replay, state, e) && ask(replay, state, e, &busy)) {
-                granted = true;
-                state->turn = e + 1 < edges ? e + 1 : 0;
-            }
-        }
-        break;
+        return comes_first_in_turn;
     case PIM_CONFLICT_FIFO:
-        granted = serve_queue(replay, state);
-        break;
+        return came_first;
     case PIM_CONFLICT_FIXED:
     case PIM_CONFLICT_ARBITERS:
     default:
-        granted = serve_fixed(replay, state);
-        break;
+        return NULL;
     }
+}
+
+/* fifo: edges that have become ready join the queue, in the order of their numbers. */
+static void join_queue(struct conflict_replay *replay, struct path_hold *state, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct transfer *transfer = &state->transfer[replay->asked[i]];
+        if (transfer->number == 0 && ready(replay, state, replay->asked[i]))
+            transfer->number = ++state->joined;
+    }
+}
+
+/* One pass over the edges that ask, in the order of the arbiter. */
+static bool serve(struct conflict_replay *replay, struct path_hold *state)
+{
+    conflict_order *before = order_of(replay->options);
+    uint32_t count = conflict_take_asking(replay), turn = state->turn;
+    bool granted = false;
+    join_queue(replay, state, count);
+    conflict_sort_asked(replay, before, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t e = replay->asked[i];
+        if (!look_at(replay, state, e))
+            continue;
+        granted = true;
+        turn = e + 1 < replay->graph->edges ? e + 1 : 0;
+    }
+    state->turn = turn;
     return granted;
 }
 

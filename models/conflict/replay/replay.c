@@ -26,7 +26,7 @@ void conflict_want_point(struct conflict_replay *replay)
 
 static void end_transfer(struct conflict_replay *replay, uint32_t transfer)
 {
-    conflict_set(replay->ended, transfer);
+    conflict_mark(&replay->ended, transfer);
     replay->landed[transfer]++;
 }
 
@@ -94,10 +94,10 @@ enum pim_status conflict_make_transfers(struct conflict_replay *replay, uint32_t
                                         struct pim_error *error)
 {
     replay->transfers = transfers;
-    replay->ended = calloc((size_t)transfers / 64 + 1, sizeof *replay->ended);
+    bool marks = conflict_marks_initialize(&replay->ended, transfers);
     replay->owner_of_transfer = calloc((size_t)transfers + 1, sizeof *replay->owner_of_transfer);
     replay->landed = calloc((size_t)transfers + 1, sizeof *replay->landed);
-    if (!replay->ended || !replay->owner_of_transfer || !replay->landed)
+    if (!marks || !replay->owner_of_transfer || !replay->landed)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " transfers", transfers);
     for (uint32_t i = 0; i < transfers; i++)
         replay->owner_of_transfer[i] = (struct conflict_owner){replay, i};
@@ -110,29 +110,9 @@ void conflict_leave(struct conflict_replay *replay, uint32_t e)
     if (replay->edge[e].sent++ == 0)
         task->first_start = conflict_now(replay);
     assert(replay->edge[e].sent <= replay->edge[e].produced);
-    conflict_set(replay->marked, replay->graph->edge[e].source);
+    conflict_mark(&replay->marked, replay->graph->edge[e].source);
     if (replay->nodes.left)
         replay->nodes.left(replay->nodes.context, e);
-}
-
-/* Of two edges the one of which less has arrived, as a share of its total: done_a / total_a < done_b /
- * total_b. Ties: the lower edge. */
-static bool goes_first(const struct conflict_replay *replay, uint32_t a, uint32_t b)
-{
-    uint64_t left = (uint64_t)replay->edge[a].arrived * replay->edge[b].total;
-    uint64_t right = (uint64_t)replay->edge[b].arrived * replay->edge[a].total;
-    return left != right ? left < right : a < b;
-}
-
-static void sink(struct conflict_replay *replay, uint32_t e)
-{
-    uint32_t place = replay->rank_of[e];
-    for (; place + 1 < replay->graph->edges && goes_first(replay, replay->rank[place + 1], e); place++) {
-        replay->rank[place] = replay->rank[place + 1];
-        replay->rank_of[replay->rank[place]] = place;
-    }
-    replay->rank[place] = e;
-    replay->rank_of[e] = place;
 }
 
 void conflict_arrive(struct conflict_replay *replay, uint32_t e, uint32_t hops)
@@ -147,9 +127,7 @@ void conflict_arrive(struct conflict_replay *replay, uint32_t e, uint32_t hops)
     result->task[e].bits += bits;
     result->task[e].hops += hops;
     result->task[e].last_end = conflict_now(replay);
-    conflict_set(replay->marked, replay->graph->edge[e].destination);
-    if (replay->options->arbiter == PIM_CONFLICT_BALANCE)
-        sink(replay, e);
+    conflict_mark(&replay->marked, replay->graph->edge[e].destination);
     if (replay->nodes.arrived)
         replay->nodes.arrived(replay->nodes.context, e, hops);
 }
@@ -188,12 +166,9 @@ static void time_point(struct conflict_replay *replay)
     replay->network->finish(replay);
     bool again = true;
     while (again && replay->status == PIM_OK) {
-        for (uint32_t word = 0; word <= replay->graph->nodes / 64; word++) {
-            uint64_t bits = replay->marked[word];
-            replay->marked[word] = 0;
-            for (; bits; bits &= bits - 1)
-                replay->nodes.look(replay->nodes.context, word * 64 + pim_lowest_bit(bits));
-        }
+        struct conflict_taking taking = {0};
+        for (uint32_t node; conflict_take(&replay->marked, &taking, &node);)
+            replay->nodes.look(replay->nodes.context, node);
         again = replay->network->arbitrate(replay);
     }
     if (replay->options->check && replay->status == PIM_OK &&
@@ -209,7 +184,7 @@ void conflict_next_point(struct conflict_replay *replay)
         if (who < replay->transfers)
             end_transfer(replay, who);
         else
-            conflict_set(replay->marked, who - replay->transfers);
+            conflict_mark(&replay->marked, who - replay->transfers);
     }
     time_point(replay);
 }
@@ -256,7 +231,6 @@ static enum pim_status make_edges(struct conflict_replay *replay, struct pim_err
                             " bits at %g Gb/s takes a time that exact "
                             "arithmetic cannot count",
                             e, task->bits, options->bandwidth_gbps);
-        replay->rank[e] = replay->rank_of[e] = e;
         if (conflict_check_buffers(replay, e, error) != PIM_OK)
             return error->status;
     }
@@ -283,15 +257,14 @@ enum pim_status conflict_replay_initialize(struct conflict_replay *replay, struc
         conflict_check_placement(replay->graph, replay->placement, &replay->options->mesh, error) != PIM_OK)
         return error->status;
     replay->edge = calloc(edges + 1, sizeof *replay->edge);
-    replay->marked = calloc(nodes / 64 + 1, sizeof *replay->marked);
-    replay->asking = calloc(edges / 64 + 1, sizeof *replay->asking);
-    replay->rank = calloc(edges + 1, sizeof *replay->rank);
-    replay->rank_of = calloc(edges + 1, sizeof *replay->rank_of);
-    if (!replay->edge || !replay->marked || !replay->asking || !replay->rank || !replay->rank_of)
+    replay->asked = calloc(edges + 1, sizeof *replay->asked);
+    bool marks = conflict_marks_initialize(&replay->marked, nodes);
+    marks &= conflict_marks_initialize(&replay->asking, edges);
+    if (!replay->edge || !replay->asked || !marks)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for a graph of %zu nodes and %zu edges", nodes,
                         edges);
     for (uint32_t n = 0; n < nodes; n++)
-        conflict_set(replay->marked, n); /* all nodes are looked at when the run begins */
+        conflict_mark(&replay->marked, n); /* all nodes are looked at when the run begins */
     if (make_edges(replay, error) != PIM_OK || conflict_result_initialize(replay, error) != PIM_OK)
         return error->status;
     return replay->network->create(replay, error);
@@ -304,11 +277,10 @@ void conflict_replay_terminate(struct conflict_replay *replay)
     conflict_agenda_terminate(&replay->agenda);
     free(replay->edge);
     free(replay->owner_of_transfer);
-    free(replay->marked);
-    free(replay->asking);
-    free(replay->ended);
+    conflict_marks_terminate(&replay->marked);
+    conflict_marks_terminate(&replay->asking);
+    conflict_marks_terminate(&replay->ended);
+    free(replay->asked);
     free(replay->landed);
-    free(replay->rank);
-    free(replay->rank_of);
     free(replay->link_index);
 }

@@ -77,6 +77,7 @@ static void vacate(struct conflict_replay *replay, struct saf_table *state, uint
     unsigned from = state->plan.operation[at].from;
     if (from == PIM_PORT_PE) {
         state->fetching[state->plan.operation[at].task] = false;
+        conflict_mark(&replay->asking, state->plan.operation[at].task);
         return;
     }
     uint32_t neighbour = pim_conflict_neighbour(&replay->options->mesh, router, from);
@@ -145,11 +146,9 @@ static void finish_one(struct conflict_replay *replay, struct saf_table *state, 
 static void finish(struct conflict_replay *replay)
 {
     struct saf_table *state = replay->state;
-    for (uint32_t word = 0; word <= replay->transfers / 64; word++) {
-        for (uint64_t bits = replay->ended[word]; bits; bits &= bits - 1)
-            finish_one(replay, state, word * 64 + pim_lowest_bit(bits));
-        replay->ended[word] = 0;
-    }
+    struct conflict_taking taking = {0};
+    for (uint32_t resource; conflict_take(&replay->ended, &taking, &resource);)
+        finish_one(replay, state, resource);
     execute_all(replay, state);
 }
 
@@ -157,7 +156,8 @@ static bool arbitrate(struct conflict_replay *replay)
 {
     struct saf_table *state = replay->state;
     state->delivered = false;
-    for (uint32_t e = 0; e < replay->graph->edges; e++) {
+    struct conflict_taking taking = {0};
+    for (uint32_t e; conflict_take(&replay->asking, &taking, &e);) {
         if (!conflict_sendable(&replay->edge[e]) || state->fetching[e])
             continue;
         uint32_t at = state->plan.packet[state->plan.first_packet[e] + replay->edge[e].sent];
