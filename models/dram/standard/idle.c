@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum decider { PAGE, REFRESH, MODE, RATE, ENERGY };
+enum decider { PAGE, REFRESH, MODE, RATE, CLOCK, ENERGY };
 
-static const char *const paths[] = {[PAGE] = "dram.page",
-                                    [REFRESH] = "dram.refresh",
-                                    [MODE] = "dram.refresh_mode",
-                                    [RATE] = "dram.refresh_rate",
-                                    [ENERGY] = "energy.model"};
+static const char *const paths[] = {
+    [PAGE] = "dram.page",         [REFRESH] = "dram.refresh",   [MODE] = "dram.refresh_mode",
+    [RATE] = "dram.refresh_rate", [CLOCK] = "dram.write_clock", [ENERGY] = "energy.model"};
 
 /* `needed`: the values of the key that decides with which this one counts, in the words of the message. */
 static const struct {
@@ -34,6 +32,8 @@ static const struct {
     {"dram.trfc_ns", RATE, "\"1\""},
     {"dram.trfc_fine", RATE, "\"2\" or \"4\""},
     {"dram.trfc_fine_ns", RATE, "\"2\" or \"4\""},
+    {"dram.twckpst", CLOCK, "true"},
+    {"dram.twckpst_ns", CLOCK, "true"},
     {"energy.io_pj_per_bit", ENERGY, "\"per_bit\" or \"currents\""},
     {"energy.read_pj_per_bit", ENERGY, "\"per_bit\""},
     {"energy.write_pj_per_bit", ENERGY, "\"per_bit\""},

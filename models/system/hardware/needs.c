@@ -37,6 +37,7 @@ struct pim_hardware_need {
 #define ADAPTIVE "tile.routing", "adaptive", NULL
 #define ADAPTIVE_OR_TABLE "tile.routing", "adaptive|table", NULL /* tables are those of an adaptive run */
 #define SAF "tile.switching", "saf", NULL
+#define NOT_IDEAL "tile.ideal", "false", NULL
 #define COMMANDS "levels.costs", "commands", NULL
 #define FIGURE "levels.costs", "figure", NULL
 #define MAPPERS NULL, NULL, NULL
@@ -161,7 +162,10 @@ static const struct pim_hardware_need needs[] = {
     {"levels.memory_values", CHANNEL, ALL, "levels.memory", "*", NULL},
 
     {"tile.half_duplex", TILE, ALL, SAF},
+    {"tile.half_duplex", TILE, ALL, NOT_IDEAL},
     {"tile.router_", TILE, ALL, SAF},
+    {"tile.router_packets", TILE, ALL, NOT_IDEAL},
+    {"tile.arbiter", TILE, ALL, NOT_IDEAL},
     {"tile.detour", TILE, REPLAY, ADAPTIVE},
     {"tile.detour", TILE, ALL & ~REPLAY, ADAPTIVE_OR_TABLE},
     {"tile.tie_break", TILE, REPLAY, ADAPTIVE},

@@ -126,6 +126,13 @@ static const struct {
      {"dram.refresh=false", "dram.trefi=900", "dram.constraints=jedec; rank: REF -> ACT >= trefi"},
      NULL},
     {"ddr4_2400r",
+     {"dram.twckpst=4"},
+     "dram.twckpst: counts with dram.write_clock true alone, which is false here: it would change nothing"},
+    {"lpddr5_6400", {"dram.write_clock=false", "dram.twckpst_ns=4"}, "dram.twckpst_ns: counts with"},
+    {"lpddr5_6400", {"dram.write_clock=false"}, NULL},
+    {"lpddr5_6400", {"dram.twckpst=4"}, NULL},
+    {"ddr4_2400r", {"dram.twckpst=4", "dram.constraints=jedec; rank: RD RDA -> WR WRA >= twckpst"}, NULL},
+    {"ddr4_2400r",
      {"energy.read_pj_per_bit=2"},
      "energy.read_pj_per_bit: counts with energy.model \"per_bit\" alone, which is \"currents\" here"},
     {"ddr4_2400r", {"energy.model=per_bit", "energy.idd0_ma=60"}, "energy.idd0_ma: counts with"},
@@ -302,7 +309,7 @@ START_TEST(times_in_ns)
         {{"dram.trp_ns=15"}, PIM_DRAM_T_RPAB, 19},
         {{"dram.trefi_ns=7800"}, PIM_DRAM_T_REFI, 9363},
         {{"dram.refresh_mode=per_bank", "dram.trefi_bank_ns=488"}, PIM_DRAM_T_REFIPB, 585},
-        {{"dram.twckpst_ns=2.5"}, PIM_DRAM_T_WCKPST, 4},
+        {{"dram.taad_ns=2.5"}, PIM_DRAM_T_AAD, 4},
     };
     struct pim_dram_configuration configuration;
     configure(&configuration, "ddr4_2400r", cases[_i].settings);

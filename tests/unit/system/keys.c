@@ -129,7 +129,9 @@ const struct key_machine key_machines[] = {
     {"tiles", tiles, {0}},
     {"tiles, adaptive", tiles, {"tile.routing=adaptive"}},
     {"tiles, detours", tiles, {"tile.routing=adaptive", "tile.detour_slack=0", "tile.detour=2"}},
+    {"tiles, ideal", tiles, {"tile.ideal=true"}},
     {"tiles, store and forward", tiles, {"tile.switching=saf"}},
+    {"tiles, store and forward, ideal", tiles, {"tile.switching=saf", "tile.ideal=true"}},
     {"tiles, wormhole", tiles, {"tile.switching=wormhole"}},
 };
 const int key_machine_count = sizeof key_machines / sizeof key_machines[0];
