@@ -3,6 +3,7 @@
 
 #include "sim/random.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static struct pim_noc_configuration with(enum pim_noc_fidelity fidelity)
@@ -59,6 +60,48 @@ START_TEST(links_are_held)
 }
 END_TEST
 
+/* A long worm to a destination two links away, with buffers shorter than the credit loop: a buffer of flits
+ * passes in each loop. */
+START_TEST(a_buffer_of_flits_passes_in_a_credit_loop)
+{
+    enum { FLITS = 6000 };
+    static const struct {
+        enum pim_noc_topology_kind topology;
+        uint32_t concentration, destination, output_speedup, channels;
+        uint32_t routing, vc, grant, traversal, link, credit;
+    } cases[] = {
+        {PIM_NOC_MESH, 1, 2, 1, 1, 1, 1, 1, 1, 1, 0},  {PIM_NOC_TORUS, 1, 2, 1, 2, 1, 1, 1, 1, 1, 0},
+        {PIM_NOC_MESH, 4, 8, 1, 1, 1, 1, 1, 1, 1, 0},  {PIM_NOC_MESH, 1, 2, 2, 1, 1, 1, 1, 1, 1, 0},
+        {PIM_NOC_TORUS, 1, 2, 1, 2, 2, 1, 2, 3, 2, 3}, {PIM_NOC_MESH, 4, 8, 2, 1, 3, 2, 1, 2, 3, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (uint32_t buffer = 1; buffer <= 4; buffer++) {
+            struct pim_noc_configuration configuration = with(PIM_NOC_FLIT);
+            configuration.topology = cases[i].topology;
+            configuration.concentration = cases[i].concentration;
+            configuration.output_speedup = cases[i].output_speedup;
+            configuration.virtual_channels = cases[i].channels;
+            configuration.routing_delay = cases[i].routing;
+            configuration.vc_allocation_delay = cases[i].vc;
+            configuration.switch_allocation_delay = cases[i].grant;
+            configuration.switch_traversal_delay = cases[i].traversal;
+            configuration.link_latency = cases[i].link;
+            configuration.credit_delay = cases[i].credit;
+            configuration.buffer_flits = buffer;
+            struct list list = {0};
+            list_add(&list, 0, 0, cases[i].destination, FLITS);
+            (void)list_run(&configuration, &list, 0, NULL);
+            const uint64_t took = list.packets[0].tail_arrived - list.packets[0].head_arrived,
+                           loops = FLITS / buffer * pim_noc_credit_loop(&configuration);
+            ck_assert_msg(took <= loops && took + pim_noc_credit_loop(&configuration) >= loops,
+                          "case %zu, buffer %u: %" PRIu64 " cycles, %" PRIu64 " by the loop", i, buffer, took,
+                          loops);
+            list_free(&list);
+        }
+    }
+}
+END_TEST
+
 /* Where packets meet nobody, all fidelities agree on every column; the links count the same flits in any
  * case. */
 START_TEST(fidelities_agree_without_contention)
@@ -102,6 +145,7 @@ Suite *estimate_suite(void)
     TCase *tests = tcase_create("estimate");
     tcase_add_test(tests, source_sends_a_flit_a_cycle);
     tcase_add_test(tests, links_are_held);
+    tcase_add_test(tests, a_buffer_of_flits_passes_in_a_credit_loop);
     tcase_add_test(tests, fidelities_agree_without_contention);
     suite_add_tcase(suite, tests);
     return suite;
