@@ -1,5 +1,6 @@
 /*
- * List timing of messages between units, in the order in which their programs issue them.
+ * Timing of messages between units, in the order in which their programs issue them; alone, or with what else
+ * the programs do.
  * docs/models/estimate.md ("An exchange") gives the rules.
  */
 #ifndef PIMSIM_MAPPERS_ESTIMATE_MESSAGES_H
@@ -28,5 +29,21 @@ struct pim_estimate_message {
 bool pim_estimate_messages(const struct pim_estimate_hardware *hardware,
                            const struct pim_estimate_message *messages, uint32_t count,
                            struct pim_pace *const *pace, const uint64_t *start, uint64_t *end);
+
+/* What a unit does between two phase marks: loads, stores, vector operations, sends, receives and joins. */
+struct pim_estimate_program {
+    const struct pim_instruction *instructions;
+    uint32_t count;
+    uint64_t *end; /* NULL, or set for each instruction: when it is complete */
+};
+
+/*
+ * The same of programs, one of each unit (peers are units here): with what each instruction waits for, the
+ * window, issue in order, and loads, stores and packets by turns at the port of the unit's memory. The i-th
+ * send of a (source, destination, tag) meets the i-th receive; each meets one.
+ */
+bool pim_estimate_programs(const struct pim_estimate_hardware *hardware,
+                           const struct pim_estimate_program *programs, struct pim_pace *const *pace,
+                           const uint64_t *start, uint64_t *end);
 
 #endif

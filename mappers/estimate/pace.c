@@ -178,30 +178,49 @@ static bool put_inside(struct pim_burst *burst, uint64_t capacity)
     return true;
 }
 
+bool pim_pace_burst(const struct pim_pace *pace, const struct pim_instruction *instruction,
+                    struct pim_burst *burst)
+{
+    *burst = (struct pim_burst){.address = instruction->u.memory.address,
+                                .bytes = instruction->u.memory.bytes,
+                                .stride = instruction->u.memory.stride,
+                                .count = instruction->u.memory.count,
+                                .write = instruction->opcode == PIM_OP_STORE};
+    /* A plan that does not fit into the memory is timed before it is refused: somewhere inside is good. */
+    if (!put_inside(burst, pace->rules.capacity_bytes))
+        return false;
+    pim_burst_join(burst);
+    return true;
+}
+
+bool pim_pace_part(struct pim_pace *pace, const struct pim_burst *burst, struct pim_part_cursor *cursor,
+                   uint64_t cycle, uint64_t *next, uint64_t *done)
+{
+    const uint64_t turn = pace->hardware->turn_bytes ? pace->hardware->turn_bytes : pace->hardware->row_bytes;
+    struct pim_burst_times times;
+    struct pim_burst part;
+    const bool last = pim_burst_part(burst, cursor, (uint32_t)turn, pace->rules.port_bytes,
+                                     pace->rules.columns_per_row, &part);
+    pim_bank_access(&pace->bank, &part, cycle, &times);
+    *next = times.next;
+    *done = times.last_data;
+    return last;
+}
+
 static uint64_t memory(struct pim_pace *pace, const struct pim_instruction *instruction, uint64_t start)
 {
-    struct pim_part_cursor next = {0};
-    struct pim_burst_times times;
-    struct pim_burst burst = {.address = instruction->u.memory.address,
-                              .bytes = instruction->u.memory.bytes,
-                              .stride = instruction->u.memory.stride,
-                              .count = instruction->u.memory.count,
-                              .write = instruction->opcode == PIM_OP_STORE};
-    start = edge(begin(pace, instruction, start, pace->port_free), pace->memory);
-    /* A plan that does not fit into the memory is timed before it is refused: somewhere inside is good. */
-    if (!put_inside(&burst, pace->rules.capacity_bytes))
-        return start;
-    pim_burst_join(&burst);
-    const uint64_t turn = pace->hardware->turn_bytes ? pace->hardware->turn_bytes : pace->hardware->row_bytes;
+    struct pim_part_cursor cursor = {0};
+    struct pim_burst burst;
+    uint64_t next, done;
     bool last;
+    start = edge(begin(pace, instruction, start, pace->port_free), pace->memory);
+    if (!pim_pace_burst(pace, instruction, &burst))
+        return start;
     do {
-        struct pim_burst part;
-        last = pim_burst_part(&burst, &next, (uint32_t)turn, pace->rules.port_bytes,
-                              pace->rules.columns_per_row, &part);
-        pim_bank_access(&pace->bank, &part, pace->offset + start / pace->memory, &times);
-        pace->port_free = start = pim_larger(start, (times.next - pace->offset) * pace->memory);
+        last = pim_pace_part(pace, &burst, &cursor, pace->offset + start / pace->memory, &next, &done);
+        pace->port_free = start = pim_larger(start, (next - pace->offset) * pace->memory);
     } while (!last);
-    return (times.last_data - pace->offset) * pace->memory;
+    return (done - pace->offset) * pace->memory;
 }
 
 static uint64_t to_logic(const struct pim_pace *pace, uint64_t memory_cycle)

@@ -9,6 +9,7 @@
 #define PIMSIM_MAPPERS_ESTIMATE_PACE_H
 
 #include "mappers/machine/nodes.h"
+#include "models/cost/burst.h"
 #include "traces/instruction.h"
 
 struct pim_pace;
@@ -32,6 +33,15 @@ void pim_pace_put(struct pim_pace *pace, const struct pim_instruction *instructi
  * this one are there, both in cycles of the logic clock from 0 on, rounded up. */
 void pim_pace_access(struct pim_pace *pace, uint64_t cycle, uint64_t address, uint32_t bytes, bool write,
                      uint64_t *free, uint64_t *done);
+
+/* The burst of a load or store, as the port gets it; false: nothing is moved. */
+bool pim_pace_burst(const struct pim_pace *pace, const struct pim_instruction *instruction,
+                    struct pim_burst *burst);
+
+/* The next part of a burst, taken at the port in a memory cycle from 0 on; true: it was the last. `next`: when
+ * the port takes another one; `done`: when the data of this one are there. */
+bool pim_pace_part(struct pim_pace *pace, const struct pim_burst *burst, struct pim_part_cursor *cursor,
+                   uint64_t cycle, uint64_t *next, uint64_t *done);
 
 /* Cycles of the logic clock from the beginning to the end of all, rounded up. */
 uint64_t pim_pace_cycles(const struct pim_pace *pace);

@@ -107,7 +107,9 @@ static void open_part(struct emitter *emitter, uint32_t part)
         import(emitter, t, region);
     }
     if (any) {
+        program_gather(&emitter->program, PIM_ESTIMATE_TRANSFER);
         parts[PIM_ESTIMATE_TRANSFER] = move_all(emitter);
+        program_gathered(&emitter->program, parts);
         program_end(&emitter->program, parts);
     }
     if (part > 0 && emitter->program.status == PIM_OK)

@@ -9,4 +9,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, estimate_ring_suite());
     srunner_add_suite(runner, estimate_pace_suite());
     srunner_add_suite(runner, estimate_tiling_suite());
+    srunner_add_suite(runner, estimate_programs_suite());
 }

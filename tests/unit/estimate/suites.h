@@ -9,5 +9,6 @@ Suite *estimate_engines_suite(void);
 Suite *estimate_ring_suite(void);
 Suite *estimate_pace_suite(void);
 Suite *estimate_tiling_suite(void);
+Suite *estimate_programs_suite(void);
 
 #endif

@@ -208,6 +208,30 @@ START_TEST(receives_go_on_behind_sends)
 }
 END_TEST
 
+/* In order a receive behind a send is announced when that has started, which its late receiver holds up; and a
+ * send behind a receive goes when that is announced, whatever comes. */
+START_TEST(messages_start_in_order)
+{
+    const char *const assignment[] = {"array.width=3", "array.height=1", "unit.issue=\"in_order\""};
+    const struct pim_estimate_message messages[] = {
+        {.from = 1, .to = 2, .bytes = 64, .after = PIM_ESTIMATE_AT_ONCE},
+        {.from = 0, .to = 1, .bytes = 64, .after = PIM_ESTIMATE_AT_ONCE}};
+    const struct pim_estimate_message turned[] = {messages[1], messages[0]};
+    const uint64_t start[3] = {0, 0, 10000};
+    uint64_t ends[3][3];
+    for (size_t i = 0; i < 3; i++) {
+        struct machine machine;
+        machine_read(&machine, "nicepim-4x4", assignment, i == 0 ? 2 : 3);
+        ck_assert(
+            pim_estimate_messages(&machine.estimate, i < 2 ? messages : turned, 2, NULL, start, ends[i]));
+    }
+    ck_assert_uint_lt(ends[0][0], 1000);
+    ck_assert_uint_gt(ends[1][0], 10000);
+    ck_assert_uint_eq(ends[2][0], ends[0][0]);
+    ck_assert_uint_eq(ends[1][2], ends[0][2]);
+}
+END_TEST
+
 /* An access takes what a load takes, with the row that was left open; without it where all is begun anew. */
 START_TEST(an_access_is_a_load)
 {
@@ -269,6 +293,7 @@ Suite *estimate_pace_suite(void)
     tcase_add_loop_test(cases, programs_take_the_cycles_of_the_node, 0, SETTINGS);
     tcase_add_test(cases, a_message_waits_for_another);
     tcase_add_test(cases, receives_go_on_behind_sends);
+    tcase_add_test(cases, messages_start_in_order);
     tcase_add_test(cases, an_access_is_a_load);
     tcase_add_test(cases, an_access_waits_for_the_memory);
     suite_add_tcase(suite, cases);

@@ -47,6 +47,12 @@ pimsim_test(test_nicepim_refine
   LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
   SUITES refine)
 
+# Programs of all nodes timed together, against simulation.
+pimsim_test(test_nicepim_gathered
+  SOURCES ${nicepim}/test_gathered.c ${nicepim}/plans.c ${nicepim}/../estimate/machine.c
+  LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
+  SUITES gathered)
+
 # The command itself.
 add_test(NAME map_nicepim.command COMMAND ${PROJECT_SOURCE_DIR}/tests/map_nicepim $<TARGET_FILE:pimsim>)
 set_tests_properties(map_nicepim.command PROPERTIES LABELS quick TIMEOUT 1200 COST 150 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

@@ -19,8 +19,11 @@ struct product *nice_start_product(struct emitter *emitter, uint32_t layer)
     if (!product)
         return NULL;
     program_begin(program, emitter->plan->flow.graph->layers[layer].name, "share");
+    program_gather(program, PIM_ESTIMATE_TRANSFER);
     product_share_inputs(emitter, product, true, parts);
+    program_gather(program, PIM_ESTIMATE_WEIGHT_SHARING);
     parts[PIM_ESTIMATE_WEIGHT_SHARING] = product_share_weights(emitter, product);
+    program_gathered(program, parts);
     program_end(program, parts);
     return product;
 }
@@ -37,7 +40,9 @@ static void finish_product(struct emitter *emitter, struct product *product)
     if (product->cuts_of_c <= 1)
         return;
     program_begin(program, name, "sums");
+    program_gather(program, PIM_ESTIMATE_TRANSFER);
     sums[PIM_ESTIMATE_TRANSFER] = product_reduce_sums(emitter, product);
+    program_gathered(program, sums);
     program_end(program, sums);
 }
 

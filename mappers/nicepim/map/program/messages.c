@@ -107,7 +107,7 @@ static void exchange_roughly(struct program *program, const struct program_messa
 /* All messages that were sent, on the nodes that have them, from where these are. */
 static void time_messages(struct program *program)
 {
-    if (program->status == PIM_OK && program->way_count > 0 &&
+    if (program->status == PIM_OK && !program->gathers && program->way_count > 0 &&
         !pim_estimate_messages(program->plan->hardware, program->ways, (uint32_t)program->way_count,
                                (struct pim_pace *const *)program->pace, program->clock, program->clock))
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
@@ -329,7 +329,7 @@ uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_
 static void add_last(struct program *program, const struct program_ring *ring, const uint64_t *spare)
 {
     const uint32_t n = ring->count;
-    for (uint32_t i = 0; n > 1 && i < n; i++) {
+    for (uint32_t i = 0; n > 1 && i < n && !program->gathers; i++) {
         const uint32_t node = ring->member[i], piece = ring->piece[(i + 1) % n];
         const uint64_t bytes = ring->bytes[piece];
         if (bytes == 0)

@@ -1,5 +1,7 @@
 #include "mappers/nicepim/map/program/program.h"
 
+#include "mappers/estimate/estimate.h"
+#include "sim/arena.h"
 #include "sim/integer.h"
 
 #include <stdio.h>
@@ -20,13 +22,14 @@ bool program_initialize(struct program *program, const struct nice_plan *plan,
     program->clock = calloc(nodes, sizeof *program->clock);
     program->pace = calloc(nodes, sizeof(struct pim_pace *));
     program->paced = calloc(nodes, sizeof *program->paced);
+    program->gathered = calloc(nodes, sizeof *program->gathered);
     for (uint32_t node = 0; program->pace && node < nodes; node++) {
         program->pace[node] = pim_pace_create(plan->hardware);
         if (!program->pace[node])
             return false;
     }
-    return program->clock && program->pace && program->paced && program->open && program->sequence &&
-           program->top && program->scratch && program->most_scratch && program->traffic;
+    return program->clock && program->pace && program->paced && program->gathered && program->open &&
+           program->sequence && program->top && program->scratch && program->most_scratch && program->traffic;
 }
 
 void program_terminate(struct program *program)
@@ -43,6 +46,11 @@ void program_terminate(struct program *program)
         pim_pace_destroy(program->pace[node]);
     free(program->pace);
     free(program->paced);
+    for (uint32_t node = 0; program->gathered && node < program->nodes; node++) {
+        free(program->gathered[node].instructions);
+        free(program->gathered[node].end);
+    }
+    free(program->gathered);
 }
 
 /* --- phases and instructions --- */
@@ -73,12 +81,36 @@ static enum pim_status write_instruction(struct program *program, uint32_t node,
     return pim_trace_writer_append(program->writer, unit_of(program, node), &written, program->error);
 }
 
+static void out_of_memory(struct program *program)
+{
+    if (program->status == PIM_OK)
+        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for programs");
+}
+
+/* Marks of phases are at both ends of what is gathered. */
+static void gather(struct program *program, uint32_t node, const struct pim_instruction *instruction)
+{
+    struct program_gathered *gathered = &program->gathered[node];
+    if (instruction->opcode == PIM_OP_PHASE_BEGIN || instruction->opcode == PIM_OP_PHASE_END)
+        return;
+    struct pim_instruction *grown =
+        pim_array_grow(gathered->instructions, &gathered->room, gathered->count + 1, sizeof *grown);
+    if (!grown) {
+        out_of_memory(program);
+        return;
+    }
+    gathered->instructions = grown;
+    grown[gathered->count++] = *instruction;
+}
+
 static uint64_t put(struct program *program, uint32_t node, const struct pim_instruction *instruction)
 {
     if (program->status == PIM_OK && !program->timed)
         pim_estimate_count_actions(program->plan->hardware, node, instruction, &program->actions);
     if (program->paced[node])
         pim_pace_put(program->pace[node], instruction);
+    if (program->gathers)
+        gather(program, node, instruction);
     if (program->writer && program->status == PIM_OK)
         program->status = write_instruction(program, node, instruction);
     return program->sequence[node]++;
@@ -114,14 +146,20 @@ void program_end(struct program *program, const uint64_t parts[PIM_ESTIMATE_PART
         pim_trace_writer_set_estimate(program->writer, program->phase, &phase);
 }
 
+/* --- when nodes are done --- */
+
 void program_pace(struct program *program, uint32_t node)
 {
+    if (program->gathers)
+        return;
     program->paced[node] = true;
     pim_pace_begin(program->pace[node], program->clock[node]);
 }
 
 void program_paced(struct program *program, uint32_t node)
 {
+    if (program->gathers)
+        return;
     program->paced[node] = false;
     program->clock[node] += pim_pace_cycles(program->pace[node]);
 }
@@ -136,6 +174,68 @@ void program_paced_all(struct program *program)
 {
     for (uint32_t node = 0; node < program->nodes; node++)
         program_paced(program, node);
+}
+
+void program_gather(struct program *program, enum pim_estimate_part part)
+{
+    const struct pim_estimate_hardware *hardware = program->plan->hardware;
+    if (program->rough || (!hardware->in_order && pim_estimate_turn(hardware) == UINT64_MAX))
+        return;
+    for (uint32_t node = 0; node < program->nodes; node++) {
+        struct program_gathered *gathered = &program->gathered[node];
+        gathered->count = program->gathers ? gathered->count : 0;
+        gathered->first = program->gathers ? gathered->count : SIZE_MAX;
+    }
+    program->part[program->gathers] = (uint8_t)part;
+    program->part[1] = program->gathers ? program->part[1] : PIM_ESTIMATE_PARTS;
+    program->gathers = true;
+}
+
+/* All programs from the clocks of their nodes on, which go on with them. */
+static bool time_gathered(struct program *program)
+{
+    struct pim_estimate_program *list = calloc((size_t)program->nodes + 1, sizeof *list);
+    bool ready = list && program->status == PIM_OK;
+    for (uint32_t node = 0; ready && node < program->nodes; node++) {
+        struct program_gathered *gathered = &program->gathered[node];
+        uint64_t *end = pim_array_grow(gathered->end, &gathered->end_room, gathered->count + 1, sizeof *end);
+        ready = end != NULL;
+        gathered->end = end ? end : gathered->end;
+        list[node] = (struct pim_estimate_program){gathered->instructions, (uint32_t)gathered->count, end};
+    }
+    ready =
+        ready && pim_estimate_programs(program->plan->hardware, list, (struct pim_pace *const *)program->pace,
+                                       program->clock, program->clock);
+    free(list);
+    return ready;
+}
+
+/* When the last node is done with what is of the first part. */
+static uint64_t first_part_end(const struct program *program)
+{
+    uint64_t last = program->reached;
+    for (uint32_t node = 0; node < program->nodes; node++) {
+        const struct program_gathered *gathered = &program->gathered[node];
+        for (size_t i = 0; i < gathered->count && i < gathered->first; i++)
+            last = pim_larger(last, gathered->end[i]);
+    }
+    return last;
+}
+
+void program_gathered(struct program *program, uint64_t parts[PIM_ESTIMATE_PARTS])
+{
+    if (!program->gathers)
+        return;
+    program->gathers = false;
+    if (!time_gathered(program)) {
+        out_of_memory(program);
+        return;
+    }
+    const uint64_t first = first_part_end(program), before = program->reached;
+    const uint64_t whole = program_section(program);
+    parts[program->part[0]] += first - before;
+    if (program->part[1] < PIM_ESTIMATE_PARTS)
+        parts[program->part[1]] += whole - (first - before);
 }
 
 void program_rewind(struct program *program)

@@ -14,6 +14,14 @@
 
 #define PROGRAM_NOTHING UINT64_MAX /* no instruction to wait for */
 
+/* Instructions of a node that are timed together with those of the others. */
+struct program_gathered {
+    struct pim_instruction *instructions;
+    uint64_t *end; /* of each */
+    size_t count, room, end_room;
+    size_t first; /* so many are of the first part of the estimate, the others of the second */
+};
+
 struct program {
     const struct nice_plan *plan;
     struct pim_trace_writer *writer; /* NULL: nothing is written, all is counted */
@@ -31,9 +39,12 @@ struct program {
     uint64_t *traffic;                /* bytes on each link, for that */
     struct pim_estimate_message *ways; /* that are not timed yet */
     size_t way_count, way_room;
-    struct pim_pace **pace; /* of each node; of the instructions between program_pace and _paced */
-    bool *paced;            /* those that are in between */
-    uint64_t macs, cycles;  /* cycles: the latest of all clocks */
+    struct pim_pace **pace;            /* of each node; of the instructions between program_pace and _paced */
+    bool *paced;                       /* those that are in between */
+    struct program_gathered *gathered; /* of each node, since program_gather */
+    bool gathers;                      /* between program_gather and _gathered */
+    uint8_t part[2];                   /* of the estimate, that is gathered; PIM_ESTIMATE_PARTS: none */
+    uint64_t macs, cycles;             /* cycles: the latest of all clocks */
     uint64_t parts[PIM_ESTIMATE_PARTS];
     struct pim_estimate_actions actions;  /* of all instructions */
     const struct nice_observer *observer; /* NULL: nobody reads notes */
@@ -60,6 +71,15 @@ void program_paced(struct program *program, uint32_t node);
 /* The same of all nodes. */
 void program_pace_all(struct program *program);
 void program_paced_all(struct program *program);
+
+/*
+ * Where messages wait for more than each other - issue in order; loads and stores that open rows at their
+ * turns at the port - all that nodes are appended from here on, up to the other call, is timed together: none
+ * of it before. It counts for `part` of the estimate, and for another one from a second call on. Elsewhere
+ * nothing happens.
+ */
+void program_gather(struct program *program, enum pim_estimate_part part);
+void program_gathered(struct program *program, uint64_t parts[PIM_ESTIMATE_PARTS]);
 
 /* All nodes are where they began, with no rows open in their memories. */
 void program_rewind(struct program *program);

@@ -113,7 +113,9 @@ void vector_emit(struct emitter *emitter, uint32_t layer)
     const struct home *home = &emitter->home[layer];
     uint64_t move[PIM_ESTIMATE_PARTS] = {0}, work[PIM_ESTIMATE_PARTS] = {0};
     program_begin(&emitter->program, graph->name, "move");
+    program_gather(&emitter->program, PIM_ESTIMATE_TRANSFER);
     struct operand *operands = vector_bring(emitter, layer, &move[PIM_ESTIMATE_TRANSFER]);
+    program_gathered(&emitter->program, move);
     program_end(&emitter->program, move);
     program_begin(&emitter->program, graph->name, "vector");
     struct program *program = &emitter->program;
