@@ -49,6 +49,9 @@ static void handle(struct timing *timing, const struct event *event)
     case EVENT_HOP:
         timing_hop(timing, subject);
         break;
+    case EVENT_SIGNAL:
+        timing_signal_hop(timing, subject);
+        break;
     case EVENT_LEFT:
         timing_left(timing, subject);
         break;
@@ -96,7 +99,10 @@ static bool reserve_transfers(struct timing *timing)
         packets += timing->transfer[i].bytes / packet_bytes + 1;
     timing->course = calloc((size_t)timing->transfers + 1, sizeof *timing->course);
     timing->packet = packets < NONE ? calloc((size_t)packets + 1, sizeof *timing->packet) : NULL;
-    return timing->course && timing->packet;
+    timing->signal = timing->packet && timing->programs
+                         ? calloc((size_t)packets + 1, sizeof *timing->signal) /* one for each, at most */
+                         : NULL;
+    return timing->course && timing->packet && (timing->signal || !timing->programs);
 }
 
 /* Nothing of a unit has started; its items are known. */
@@ -154,6 +160,7 @@ static bool finish(struct timing *timing, bool ready)
     free(timing->item);
     free(timing->course);
     free(timing->packet);
+    free(timing->signal);
     free(timing->agenda.heap);
     return ready && !timing->agenda.failed;
 }
@@ -346,6 +353,7 @@ static void count_ticks(struct timing *timing)
 {
     const struct pim_estimate_hardware *hardware = timing->hardware;
     uint64_t all = hardware->logic_khz;
+    assert(all > 0 && hardware->memory_khz > 0 && hardware->network_khz > 0);
     all *= hardware->memory_khz / pim_greatest_divisor(all, hardware->memory_khz);
     all *= hardware->network_khz / pim_greatest_divisor(all, hardware->network_khz);
     timing->logic = all / hardware->logic_khz;

@@ -38,8 +38,8 @@ void pim_pace_access(struct pim_pace *pace, uint64_t cycle, uint64_t address, ui
 bool pim_pace_burst(const struct pim_pace *pace, const struct pim_instruction *instruction,
                     struct pim_burst *burst);
 
-/* The next part of a burst, taken at the port in a memory cycle from 0 on; true: it was the last. `next`: when
- * the port takes another one; `done`: when the data of this one are there. */
+/* The next part of a burst, taken at the port in a memory cycle from 0 on; true: it was the last. `next`:
+ * when the port takes another one; `done`: when the data of this one are there. */
 bool pim_pace_part(struct pim_pace *pace, const struct pim_burst *burst, struct pim_part_cursor *cursor,
                    uint64_t cycle, uint64_t *next, uint64_t *done);
 

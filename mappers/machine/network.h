@@ -3,6 +3,7 @@
 
 #include "sim/integer.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* In which order messages pass the columns and rows of a mesh. */
@@ -22,6 +23,8 @@ struct pim_machine_network {
     int64_t fixed;
     uint64_t per_router;
     uint64_t flit_cycles, flit_cycles_by;
+    uint64_t link_cycles, link_cycles_by; /* the same of links between routers alone, and of those to units */
+    uint64_t terminal_cycles, terminal_cycles_by;
     uint64_t worm_cycles, worm_flits;
     enum pim_machine_order order;
 };
@@ -31,6 +34,15 @@ static inline uint64_t pim_machine_passage(const struct pim_machine_network *net
 {
     return network->flit_cycles_by == 0 ? flits
                                         : pim_scale_up(flits, network->flit_cycles, network->flit_cycles_by);
+}
+
+/* The same of a link between routers, or of one to a unit. */
+static inline uint64_t pim_machine_hold(const struct pim_machine_network *network, bool terminal,
+                                        uint64_t flits)
+{
+    const uint64_t cycles = terminal ? network->terminal_cycles : network->link_cycles,
+                   by = terminal ? network->terminal_cycles_by : network->link_cycles_by;
+    return by == 0 ? flits : pim_scale_up(flits, cycles, by);
 }
 
 /* Network cycles that so many flits of one packet take to pass it. */

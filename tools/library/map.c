@@ -165,6 +165,17 @@ static enum pim_machine_order order_of(const struct pim_noc_configuration *noc)
                                         : PIM_MACHINE_NO_ORDER;
 }
 
+/* F bits over n / d bits in a cycle: F d / n cycles; as wide as a flit: 0 by 0. */
+static void hold(const struct pim_noc_configuration *noc, struct pim_noc_bits link, uint64_t *cycles,
+                 uint64_t *by)
+{
+    const uint64_t flit = (uint64_t)noc->flit_bits * link.denominator;
+    if (link.numerator == 0 || flit <= link.numerator)
+        return;
+    *cycles = flit;
+    *by = link.numerator;
+}
+
 struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
 {
     const struct pim_zero_load *zero_load = &hardware->node.zero_load;
@@ -172,13 +183,10 @@ struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
                                           .per_router = zero_load->per_router,
                                           .order = order_of(&hardware->noc)};
     const struct pim_noc_configuration *noc = &hardware->noc;
-    const struct pim_noc_bits link = narrower(noc->link_bits, noc->terminal_bits);
-    const uint64_t flit = (uint64_t)noc->flit_bits * link.denominator, loop = pim_noc_credit_loop(noc);
-    if (link.numerator != 0 &&
-        flit > link.numerator) { /* F bits over n / d bits in a cycle: F d / n cycles */
-        network.flit_cycles = flit;
-        network.flit_cycles_by = link.numerator;
-    }
+    const uint64_t loop = pim_noc_credit_loop(noc);
+    hold(noc, narrower(noc->link_bits, noc->terminal_bits), &network.flit_cycles, &network.flit_cycles_by);
+    hold(noc, noc->link_bits, &network.link_cycles, &network.link_cycles_by);
+    hold(noc, noc->terminal_bits, &network.terminal_cycles, &network.terminal_cycles_by);
     if (loop > noc->buffer_flits) {
         network.worm_cycles = loop;
         network.worm_flits = noc->buffer_flits;

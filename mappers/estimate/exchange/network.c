@@ -21,6 +21,16 @@ static uint64_t flits_of(const struct timing *timing, uint64_t bytes)
     return pim_divide_up(bytes, timing->hardware->flit_bytes);
 }
 
+/* So many flits over a link of a unit's router: each kind as wide as it is; of messages alone as wide as the
+ * narrowest. */
+static uint64_t passage(const struct timing *timing, unsigned link, uint64_t flits)
+{
+    const struct pim_machine_network *network = &timing->hardware->network;
+    const bool terminal = link == LINK_INJECTION || link == LINK_EJECTION;
+    return ticks(timing, timing->programs ? pim_machine_hold(network, terminal, flits)
+                                          : pim_machine_passage(network, flits));
+}
+
 static uint64_t worm(const struct timing *timing, uint64_t flits)
 {
     return ticks(timing, pim_machine_worm(&timing->hardware->network, flits));
@@ -44,15 +54,32 @@ static uint64_t tail(const struct timing *timing, uint64_t bytes)
 
 /* --- links --- */
 
+/* The next link from a unit to another: along x first. */
+static unsigned link_to(const struct timing *timing, uint32_t at, uint32_t to)
+{
+    const uint32_t width = timing->hardware->width;
+    if (at % width != to % width)
+        return at % width < to % width ? LINK_EAST : LINK_WEST;
+    return at == to ? LINK_EJECTION : at < to ? LINK_SOUTH : LINK_NORTH;
+}
+
+/* The unit at its other end. */
+static uint32_t behind(const struct timing *timing, uint32_t at, unsigned link)
+{
+    const uint32_t width = timing->hardware->width;
+    return link == LINK_EAST    ? at + 1
+           : link == LINK_WEST  ? at - 1
+           : link == LINK_SOUTH ? at + width
+                                : at - width;
+}
+
 /* A link serves one packet after another, or, where one alone cannot fill it, several by turns; a sender
  * sends one after another. Returns when the head passes it. */
 static uint64_t pass(struct timing *timing, uint32_t unit, unsigned link, uint64_t bytes, uint64_t from)
 {
     uint64_t *free = &timing->unit[unit].link_free[link], begin = pim_larger(*free, from);
     const uint64_t flits = flits_of(timing, bytes);
-    *free = begin + (link == LINK_INJECTION
-                         ? worm(timing, flits)
-                         : ticks(timing, pim_machine_passage(&timing->hardware->network, flits)));
+    *free = begin + (link == LINK_INJECTION ? worm(timing, flits) : passage(timing, link, flits));
     return begin;
 }
 
@@ -71,8 +98,37 @@ static uint64_t handed(const struct timing *timing)
 void timing_signal(struct timing *timing, uint32_t transfer, enum event_kind kind)
 {
     const struct pim_estimate_message *way = &timing->transfer[transfer];
-    const uint64_t leaves = timing->programs ? enter(timing, way->to, 1) + handed(timing) : timing->now;
-    timing_at(timing, leaves + zero_load(timing, routers(timing, way->to, way->from)), kind, transfer);
+    if (!timing->programs) {
+        timing_at(timing, timing->now + zero_load(timing, routers(timing, way->to, way->from)), kind,
+                  transfer);
+        return;
+    }
+    timing->signal[timing->signals] = (struct signal){.transfer = transfer, .at = way->to, .kind = kind};
+    timing_at(timing, enter(timing, way->to, 1) + handed(timing) + zero_load(timing, 1), EVENT_SIGNAL,
+              timing->signals++);
+}
+
+/* A flit takes its turn among those of the packets that pass a link. Returns when it passes. */
+static uint64_t take_turn(struct timing *timing, uint32_t unit, unsigned link)
+{
+    uint64_t *free = &timing->unit[unit].link_free[link], busy = pim_larger(*free, timing->now);
+    const uint64_t flit = passage(timing, link, 1);
+    *free = busy + flit;
+    return pim_smaller(busy, timing->now + flit);
+}
+
+void timing_signal_hop(struct timing *timing, uint32_t index)
+{
+    struct signal *signal = &timing->signal[index];
+    const uint32_t to = timing->transfer[signal->transfer].from, at = signal->at;
+    const unsigned link = link_to(timing, at, to);
+    const uint64_t begin = take_turn(timing, at, link);
+    if (link == LINK_EJECTION) {
+        timing_at(timing, begin, signal->kind, signal->transfer);
+        return;
+    }
+    signal->at = behind(timing, at, link);
+    timing_at(timing, begin + ticks(timing, timing->hardware->network.per_router), EVENT_SIGNAL, index);
 }
 
 /*
@@ -86,10 +142,10 @@ static void follow(struct timing *timing, uint32_t index, uint64_t begin, bool l
     if (packet->gone)
         return;
     const uint64_t cycles = worm(timing, flits_of(timing, packet->bytes)),
-                   buffer = timing->hardware->buffer_flits, behind = worm(timing, packet->links * buffer),
+                   buffer = timing->hardware->buffer_flits, stands = worm(timing, packet->links * buffer),
                    room = worm(timing, (packet->links + (uint64_t)timing->programs) * buffer);
-    if (cycles > behind)
-        packet->leaves = pim_larger(packet->leaves, begin + cycles - behind);
+    if (cycles > stands)
+        packet->leaves = pim_larger(packet->leaves, begin + cycles - stands);
     packet->gone = last || cycles <= room;
     packet->links++;
     if (packet->gone)
@@ -105,27 +161,17 @@ void timing_inject(struct timing *timing, uint32_t packet)
     timing_at(timing, begin + handed(timing) + zero_load(timing, 1), EVENT_HOP, packet);
 }
 
-/* The head is in the router of a unit: along x first. */
 void timing_hop(struct timing *timing, uint32_t index)
 {
     struct packet *packet = &timing->packet[index];
-    const uint32_t width = timing->hardware->width, at = packet->at,
-                   to = timing->transfer[packet->transfer].to;
-    if (at == to) {
-        const uint64_t begin = pass(timing, at, LINK_EJECTION, packet->bytes, timing->now);
-        follow(timing, index, begin, true);
+    const uint32_t at = packet->at;
+    const unsigned link = link_to(timing, at, timing->transfer[packet->transfer].to);
+    const uint64_t begin = pass(timing, at, link, packet->bytes, timing->now);
+    follow(timing, index, begin, link == LINK_EJECTION);
+    if (link == LINK_EJECTION) {
         timing_at(timing, begin + tail(timing, packet->bytes), EVENT_ARRIVED, index);
         return;
     }
-    const unsigned link = at % width < to % width   ? LINK_EAST
-                          : at % width > to % width ? LINK_WEST
-                          : at < to                 ? LINK_SOUTH
-                                                    : LINK_NORTH;
-    const uint64_t begin = pass(timing, at, link, packet->bytes, timing->now);
-    follow(timing, index, begin, false);
-    packet->at = link == LINK_EAST    ? at + 1
-                 : link == LINK_WEST  ? at - 1
-                 : link == LINK_SOUTH ? at + width
-                                      : at - width;
+    packet->at = behind(timing, at, link);
     timing_at(timing, begin + ticks(timing, timing->hardware->network.per_router), EVENT_HOP, index);
 }

@@ -23,6 +23,7 @@ enum event_kind {
     EVENT_ARRIVED,   /* of a packet: its tail has come */
     EVENT_WRITTEN,   /* of a packet */
     EVENT_GRANTED,   /* of a transfer: one packet more */
+    EVENT_SIGNAL,    /* of a signal: it is in a router */
     EVENT_WORKED     /* of an item: load, store or vector operation */
 };
 
@@ -77,6 +78,12 @@ struct packet {
     uint64_t leaves; /* not before */
 };
 
+/* A packet of one flit on its way: an announcement or a grant. */
+struct signal {
+    uint32_t transfer, at; /* at: unit whose router it is in */
+    enum event_kind kind;  /* when it is there */
+};
+
 struct unit {
     uint32_t first, last;        /* its items */
     uint32_t next[ITEM_ENGINES]; /* item of each engine that starts next */
@@ -118,6 +125,8 @@ struct timing {
     struct pim_pace *const *pace;
     struct course *course;
     struct packet *packet;
+    struct signal *signal;
+    uint32_t signals;
     struct agenda agenda;
     uint64_t now, *end; /* of each unit */
 };
@@ -146,11 +155,10 @@ void timing_written(struct timing *timing, uint32_t packet);
 
 /* network.c */
 void timing_inject(struct timing *timing, uint32_t packet);
-/*
- * From the receiver of a transfer to its sender goes a packet of one flit, which takes no time of the links on
- * its way; it leaves behind what the receiver sends itself, of messages alone at once.
- */
-void timing_signal(struct timing *timing, uint32_t transfer, enum event_kind kind);
 void timing_hop(struct timing *timing, uint32_t packet);
+/* From the receiver of a transfer to its sender goes a packet of one flit; of messages alone it leaves at
+ * once and takes no time of the links. */
+void timing_signal(struct timing *timing, uint32_t transfer, enum event_kind kind);
+void timing_signal_hop(struct timing *timing, uint32_t signal);
 
 #endif

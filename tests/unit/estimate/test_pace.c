@@ -208,8 +208,8 @@ START_TEST(receives_go_on_behind_sends)
 }
 END_TEST
 
-/* In order a receive behind a send is announced when that has started, which its late receiver holds up; and a
- * send behind a receive goes when that is announced, whatever comes. */
+/* In order a receive behind a send is announced when that has started, which its late receiver holds up; and
+ * a send behind a receive goes when that is announced, whatever comes. */
 START_TEST(messages_start_in_order)
 {
     const char *const assignment[] = {"array.width=3", "array.height=1", "unit.issue=\"in_order\""};

@@ -74,9 +74,9 @@ void program_paced_all(struct program *program);
 
 /*
  * Where messages wait for more than each other - issue in order; loads and stores that open rows at their
- * turns at the port - all that nodes are appended from here on, up to the other call, is timed together: none
- * of it before. It counts for `part` of the estimate, and for another one from a second call on. Elsewhere
- * nothing happens.
+ * turns at the port; what is passed on from the interface; links narrower than a flit - all that nodes are
+ * appended from here on, up to the other call, is timed together: none of it before. It counts for `part` of
+ * the estimate, and for another one from a second call on. Elsewhere nothing happens.
  */
 void program_gather(struct program *program, enum pim_estimate_part part);
 void program_gathered(struct program *program, uint64_t parts[PIM_ESTIMATE_PARTS]);
