@@ -331,7 +331,8 @@ static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_ti
                             [PIM_LINK_WEST] = -1,
                             [PIM_LINK_SOUTH] = a->width,
                             [PIM_LINK_NORTH] = -(int64_t)a->width};
-    const uint64_t link_cycles = pim_time_network(a, pim_machine_passage(&a->network, flits));
+    const uint64_t link_cycles = pim_time_network(a, pim_machine_hold(&a->network, false, flits));
+    const uint64_t terminal_cycles = pim_time_network(a, pim_machine_hold(&a->network, true, flits));
     const uint64_t alone = pim_time_network(a, pim_machine_worm(&a->network, flits));
     const uint64_t behind = flits > a->buffer_flits ? flits - a->buffer_flits : 0;
     const uint64_t buffer = pim_time_network(a, pim_machine_passage(&a->network, a->buffer_flits));
@@ -340,16 +341,18 @@ static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_ti
     for (uint64_t routers = 1; t->link; routers++) {
         unsigned link = link_towards(a, router, to->number);
         uint64_t flight = pim_time_way(a, routers), head = at + flight + stood, room = routers * buffer;
-        uint64_t end = pim_server_take(&t->link[(size_t)router * PIM_LINKS + link], head, link_cycles);
+        uint64_t end = pim_server_take(&t->link[(size_t)router * PIM_LINKS + link], head,
+                                       link == PIM_LINK_CORE ? terminal_cycles : link_cycles);
         stood += end > head + alone ? end - (head + alone) : 0;
-        if (link_cycles > room && stood + flight > room)
+        if (alone > room && stood + flight > room)
             held = pim_larger(held, stood + flight - room);
         if (link == PIM_LINK_CORE)
             break;
         router = (uint32_t)(router + step[link]);
     }
     return (struct crossing){
-        .sent = pim_larger(link_cycles, pim_time_network(a, pim_machine_worm(&a->network, behind))) + held,
+        .sent =
+            pim_larger(terminal_cycles, pim_time_network(a, pim_machine_worm(&a->network, behind))) + held,
         .there = alone + stood};
 }
 
