@@ -333,6 +333,7 @@ static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_ti
                             [PIM_LINK_NORTH] = -(int64_t)a->width};
     const uint64_t link_cycles = pim_time_network(a, pim_machine_hold(&a->network, false, flits));
     const uint64_t terminal_cycles = pim_time_network(a, pim_machine_hold(&a->network, true, flits));
+    const uint64_t narrowest_cycles = pim_time_network(a, pim_machine_passage(&a->network, flits));
     const uint64_t alone = pim_time_network(a, pim_machine_worm(&a->network, flits));
     const uint64_t behind = flits > a->buffer_flits ? flits - a->buffer_flits : 0;
     const uint64_t buffer = pim_time_network(a, pim_machine_passage(&a->network, a->buffer_flits));
@@ -344,7 +345,7 @@ static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_ti
         uint64_t end = pim_server_take(&t->link[(size_t)router * PIM_LINKS + link], head,
                                        link == PIM_LINK_CORE ? terminal_cycles : link_cycles);
         stood += end > head + alone ? end - (head + alone) : 0;
-        if (alone > room && stood + flight > room)
+        if (narrowest_cycles > room && stood + flight > room)
             held = pim_larger(held, stood + flight - room);
         if (link == PIM_LINK_CORE)
             break;
