@@ -36,11 +36,44 @@ struct entry {
 
 struct pim_trace_pool {
     const struct pim_sweep *sweep;
+    char program[NAME_BYTES]; /* a hash of the program that maps, and of nothing where it cannot be read */
     char *folder;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct entry *entries;
 };
+
+/* --- names --- */
+
+static void update(XXH3_state_t *state, const char *text)
+{
+    (void)XXH3_128bits_update(state, text, strlen(text) + 1);
+}
+
+static void name_of(XXH3_state_t *state, char name[NAME_BYTES])
+{
+    const XXH128_hash_t hash = XXH3_128bits_digest(state);
+    (void)snprintf(name, NAME_BYTES, "%016" PRIx64 "%016" PRIx64, (uint64_t)hash.high64,
+                   (uint64_t)hash.low64);
+}
+
+/* Builds of one version may map differently: the file of the process says which one this is. */
+static bool name_program(char name[NAME_BYTES])
+{
+    XXH3_state_t *state = XXH3_createState();
+    if (!state)
+        return false;
+    (void)XXH3_128bits_reset(state);
+    FILE *file = fopen("/proc/self/exe", "rb");
+    char block[1 << 14];
+    for (size_t bytes; file && (bytes = fread(block, 1, sizeof block, file)) > 0;)
+        (void)XXH3_128bits_update(state, block, bytes);
+    if (file)
+        (void)fclose(file);
+    name_of(state, name);
+    (void)XXH3_freeState(state);
+    return true;
+}
 
 enum pim_status pim_trace_pool_create(const struct pim_sweep *sweep, const char *folder,
                                       struct pim_trace_pool **pool, struct pim_error *error)
@@ -51,7 +84,8 @@ enum pim_status pim_trace_pool_create(const struct pim_sweep *sweep, const char 
         made->sweep = sweep;
         made->folder = strdup(folder);
     }
-    if (!made || !made->folder || pthread_mutex_init(&made->mutex, NULL) != 0) {
+    if (!made || !made->folder || !name_program(made->program) ||
+        pthread_mutex_init(&made->mutex, NULL) != 0) {
         if (made)
             free(made->folder);
         free(made);
@@ -101,22 +135,11 @@ static void mapping_terminate(struct mapping *mapping)
     free(mapping->network);
 }
 
-static void update(XXH3_state_t *state, const char *text)
-{
-    (void)XXH3_128bits_update(state, text, strlen(text) + 1);
-}
-
-static void name_of(XXH3_state_t *state, char name[NAME_BYTES])
-{
-    const XXH128_hash_t hash = XXH3_128bits_digest(state);
-    (void)snprintf(name, NAME_BYTES, "%016" PRIx64 "%016" PRIx64, (uint64_t)hash.high64,
-                   (uint64_t)hash.low64);
-}
-
 /* A mapping that starts from nothing. */
-static enum pim_status describe(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+static enum pim_status describe(const struct pim_trace_pool *pool, const struct pim_sweep_point *point,
                                 struct mapping *mapping, struct pim_error *error)
 {
+    const struct pim_sweep *sweep = pool->sweep;
     struct pim_configuration *configuration;
     *mapping = (struct mapping){.source = &sweep->sources[point->source], .point = point};
     if (pim_sweep_configure(sweep, point, sweep->map_once, &configuration, error) != PIM_OK)
@@ -139,6 +162,7 @@ static enum pim_status describe(const struct pim_sweep *sweep, const struct pim_
     }
     (void)XXH3_128bits_reset(state);
     update(state, pimsim_version());
+    update(state, pool->program);
     update(state, mapping->source->mapper);
     if (mapping->source->mapper_files[0])
         update(state, mapping->source->mapper_files);
@@ -150,11 +174,11 @@ static enum pim_status describe(const struct pim_sweep *sweep, const struct pim_
 }
 
 /* A program: its mapping, and the names of those from whose plans it starts. */
-static enum pim_status describe_program(const struct pim_sweep *sweep,
+static enum pim_status describe_program(const struct pim_trace_pool *pool,
                                         const struct pim_sweep_program *program, struct mapping *mapping,
                                         struct pim_error *error)
 {
-    enum pim_status status = describe(sweep, program->point, mapping, error);
+    enum pim_status status = describe(pool, program->point, mapping, error);
     XXH3_state_t *state = program->starts > 0 ? XXH3_createState() : NULL;
     if (status != PIM_OK || program->starts == 0) {
         (void)XXH3_freeState(state);
@@ -166,7 +190,7 @@ static enum pim_status describe_program(const struct pim_sweep *sweep,
     update(state, mapping->name);
     for (size_t i = 0; i < program->starts && status == PIM_OK; i++) {
         struct mapping from;
-        status = describe(sweep, &program->start[i], &from, error);
+        status = describe(pool, &program->start[i], &from, error);
         memcpy(mapping->start[mapping->starts++], from.name, NAME_BYTES);
         update(state, from.name);
         mapping_terminate(&from);
@@ -390,7 +414,7 @@ enum pim_status pim_trace_pool_take(struct pim_trace_pool *pool, const struct pi
     *trace = pool->sweep->sources[program->point->source].opened;
     if (*trace)
         return PIM_OK;
-    enum pim_status status = describe_program(pool->sweep, program, &mapping, error);
+    enum pim_status status = describe_program(pool, program, &mapping, error);
     if (status == PIM_OK)
         status = take_mapped(pool, &mapping, wait, trace, error);
     mapping_terminate(&mapping);
@@ -406,7 +430,7 @@ enum pim_status pim_trace_pool_hash(struct pim_trace_pool *pool, const struct pi
     *hash = opened ? pim_trace_program_hash(opened) : 0;
     if (opened)
         return PIM_OK;
-    enum pim_status status = describe_program(pool->sweep, program, &mapping, error);
+    enum pim_status status = describe_program(pool, program, &mapping, error);
     (void)pthread_mutex_lock(&pool->mutex);
     for (const struct entry *entry = pool->entries; entry && status == PIM_OK && !*known; entry = entry->next)
         if (entry->opened && strcmp(entry->name, mapping.name) == 0) {
