@@ -61,6 +61,7 @@ struct pim_dram_rules {
     uint32_t column_step[2];          /* RD -> RD, WR -> WR of one bank */
     uint32_t read_close, write_close; /* RDA, WRA -> its automatic precharge, */
     uint32_t activate_close;          /* which is not before ACT + this */
+    uint32_t precharge[CLASSES];      /* from an automatic precharge to what needs an idle bank; else 0 */
     /* Between due refreshes of all ranks (or of a bank of each); staggered: between those of one rank and the
      * next. */
     uint32_t refresh_interval;

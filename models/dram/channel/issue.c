@@ -20,6 +20,12 @@ static inline void forbid(uint64_t *ready, const struct effect *effect, uint64_t
         ready[effect->next] = until;
 }
 
+/* Behind an automatic precharge of `cycle`. */
+static void forbid_until(uint64_t *ready, const struct pim_dram_rules *rules, enum class next, uint64_t cycle)
+{
+    ready[next] = later(ready[next], (cycle + rules->precharge[next]) | rules->rising[next]);
+}
+
 /* Effects on ranks other than the command's own. */
 static void forbid_other_ranks(struct pim_dram_channel *channel, const struct effects *effects, uint32_t rank,
                                uint64_t cycle)
@@ -299,6 +305,23 @@ void waiting_renumber(struct pim_dram_channel *channel)
     channel->planned = false;
 }
 
+/* The row closes by itself behind the column command of `cycle`. Distances from RDA and WRA count from there;
+ * where tRAS keeps the row open longer, what needs the bank idle waits for tRP behind tRAS. */
+static void close_behind(struct pim_dram_channel *channel, struct bank *bank, const struct entry *entry,
+                         uint64_t cycle)
+{
+    static const enum class idle[] = {CLASS_ACT, CLASS_REFPB, CLASS_REFSB};
+    const struct pim_dram_rules *rules = channel->rules;
+    const uint64_t at = cycle + (entry->write ? rules->write_close : rules->read_close);
+    const uint64_t restored = bank->opened + rules->activate_close;
+    bank_close(channel, bank, entry->bank, later(at, restored));
+    if (restored <= at)
+        return;
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
+        forbid_until(bank->ready, rules, idle[i], restored);
+    forbid_until(channel->ranks[bank->rank].ready, rules, CLASS_REF, restored);
+}
+
 static void issue_column(struct pim_dram_channel *channel, const struct choice *choice)
 {
     struct entry *entry = &channel->entries[choice->entry];
@@ -322,10 +345,8 @@ static void issue_column(struct pim_dram_channel *channel, const struct choice *
     channel->counters.commands[command]++;
     if (channel->sink.command)
         record(channel, cycle, command, entry->bank, channel->links[choice->entry].row, entry->column);
-    if (close) {
-        uint64_t at = cycle + (entry->write ? rules->write_close : rules->read_close);
-        bank_close(channel, bank, entry->bank, later(at, bank->opened + rules->activate_close));
-    }
+    if (close)
+        close_behind(channel, bank, entry, cycle);
     uint64_t completed = cycle + (entry->write ? rules->write_latency : rules->read_latency);
     channel->last_completion = later(channel->last_completion, completed);
     channel->ranks[bank->rank].pending--;

@@ -278,9 +278,10 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     /* What one refresh takes at most: the row that is open is served, behind those of the other banks of its
      * group, and closed first. Every rank waits for those before it; independent ones only for the bus. */
     uint64_t served = (uint64_t)(specification->organization.banks - 1) * parameter[PIM_DRAM_T_CCD_L_WR];
-    uint64_t close = (uint64_t)parameter[PIM_DRAM_T_RC] + served + parameter[PIM_DRAM_T_AAD] +
-                     parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE] +
-                     parameter[PIM_DRAM_T_RPAB];
+    const uint64_t row = (uint64_t)parameter[PIM_DRAM_T_RAS] + parameter[PIM_DRAM_T_RP];
+    uint64_t close = (row > parameter[PIM_DRAM_T_RC] ? row : parameter[PIM_DRAM_T_RC]) + served +
+                     parameter[PIM_DRAM_T_AAD] + parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] +
+                     parameter[PIM_DRAM_T_WR_PRE] + parameter[PIM_DRAM_T_RPAB];
     if (same_bank) /* each of its banks is served and closed, one behind the other on the buses */
         close += (uint64_t)(specification->organization.bank_groups - 1) *
                  (parameter[PIM_DRAM_T_CCD_S] + parameter[PIM_DRAM_T_PPD] + 1);

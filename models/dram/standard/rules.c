@@ -113,6 +113,12 @@ static uint32_t own_distance(const struct pim_dram_rules *rules, enum pim_dram_c
     return distance;
 }
 
+static bool needs_idle_bank(enum pim_dram_command command)
+{
+    return command == PIM_DRAM_ACT || command == PIM_DRAM_REF || command == PIM_DRAM_REFPB ||
+           command == PIM_DRAM_REFSB;
+}
+
 struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification *specification,
                                              const struct pim_dram_policy *policy)
 {
@@ -147,6 +153,12 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
                          pim_dram_command_cycles(specification, PIM_DRAM_WR) - 1;
     rules->activate_close =
         parameter[PIM_DRAM_T_RAS] + pim_dram_command_cycles(specification, PIM_DRAM_ACT) - 1;
+    for (unsigned command = 0; command < PIM_DRAM_COMMANDS; command++)
+        if (needs_idle_bank((enum pim_dram_command)command)) {
+            const uint32_t last = pim_dram_command_cycles(specification, (enum pim_dram_command)command) - 1;
+            rules->precharge[class_of[command]] =
+                parameter[PIM_DRAM_T_RP] > last ? parameter[PIM_DRAM_T_RP] - last : 0;
+        }
     rules->refresh_interval =
         policy->per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];
     rules->ranks = pim_dram_ranks(&specification->organization);

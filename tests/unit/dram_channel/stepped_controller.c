@@ -33,7 +33,8 @@ struct controller {
     uint64_t issued[PIM_DRAM_COMMANDS][BANKS][KEPT];
     int64_t row[BANKS];
     uint32_t accesses[BANKS];
-    uint64_t used[BANKS];
+    uint64_t used[BANKS], opened[BANKS];
+    uint64_t idle[BANKS]; /* an automatic precharge is over, tRAS included */
     bool closing[BANKS];
     struct line active, queue[2];
     struct job jobs[2 * BANKS];
@@ -73,6 +74,25 @@ static bool in_scope(const struct controller *c, enum pim_dram_scope scope, uint
     }
 }
 
+static bool same_number(const struct controller *c, uint32_t a, uint32_t b)
+{
+    return a / c->per_rank == b / c->per_rank && a % c->per_group == b % c->per_group;
+}
+
+/* Are automatic precharges over in all banks that the command needs idle? */
+static bool is_idle(const struct controller *c, enum pim_dram_command command, uint32_t bank)
+{
+    const uint64_t last = c->clock + pim_dram_command_cycles(&c->configuration->specification, command) - 1;
+    for (uint32_t i = 0; i < c->banks; i++) {
+        const bool needed = command == PIM_DRAM_REF     ? i / c->per_rank == bank / c->per_rank
+                            : command == PIM_DRAM_REFSB ? same_number(c, i, bank)
+                                                        : i == bank;
+        if (needed && last < c->idle[i])
+            return false;
+    }
+    return true;
+}
+
 /* Has enough time passed since every command that this one must wait for? */
 static bool ready(const struct controller *c, enum pim_dram_command command, uint32_t bank)
 {
@@ -80,6 +100,10 @@ static bool ready(const struct controller *c, enum pim_dram_command command, uin
     if (c->configuration->specification.half_clock && c->clock % 2 == 0 && !any_edge)
         return false;
     if (command == PIM_DRAM_ACT && c->half_cycle > 0)
+        return false;
+    const bool idle = command == PIM_DRAM_ACT || command == PIM_DRAM_REF || command == PIM_DRAM_REFPB ||
+                      command == PIM_DRAM_REFSB;
+    if (idle && !is_idle(c, command, bank))
         return false;
     for (size_t i = 0; i < c->table.count; i++) {
         const struct pim_dram_constraint *row = &c->table.row[i];
@@ -99,11 +123,6 @@ static bool ready(const struct controller *c, enum pim_dram_command command, uin
         }
     }
     return true;
-}
-
-static bool same_number(const struct controller *c, uint32_t a, uint32_t b)
-{
-    return a / c->per_rank == b / c->per_rank && a % c->per_group == b % c->per_group;
 }
 
 static void issue(struct controller *c, enum pim_dram_command command, uint32_t bank, int64_t row,
@@ -130,6 +149,21 @@ static void close_row(struct controller *c, uint32_t bank)
 {
     c->row[bank] = -1;
     c->closing[bank] = false;
+}
+
+/* RDA or WRA of this cycle closes its row: behind tRTP or tWR, and not before tRAS is over. */
+static void close_behind(struct controller *c, uint32_t bank, enum pim_dram_command command)
+{
+    const struct pim_dram_specification *specification = &c->configuration->specification;
+    const uint32_t *parameter = specification->parameter;
+    const uint64_t restored = c->opened[bank] + pim_dram_command_cycles(specification, PIM_DRAM_ACT) - 1 +
+                              parameter[PIM_DRAM_T_RAS];
+    uint64_t at = c->clock + pim_dram_command_cycles(specification, command) - 1;
+    at += command == PIM_DRAM_RDA
+              ? parameter[PIM_DRAM_T_RTP]
+              : parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_WR_PRE];
+    c->idle[bank] = (at > restored ? at : restored) + parameter[PIM_DRAM_T_RP];
+    close_row(c, bank);
 }
 
 static bool has_active(const struct controller *c, uint32_t first, uint32_t end)
@@ -264,6 +298,7 @@ static void serve_waiter(struct controller *c, struct line *line, size_t index)
     c->used[bank] = c->clock;
     if (command == PIM_DRAM_ACT) {
         c->row[bank] = waiter.place.row;
+        c->opened[bank] = c->clock;
         c->accesses[bank] = 0;
         c->active.item[c->active.count++] = waiter;
         if (c->configuration->specification.parameter[PIM_DRAM_T_AAD] > 0) {
@@ -274,7 +309,7 @@ static void serve_waiter(struct controller *c, struct line *line, size_t index)
     }
     c->accesses[bank]++;
     if (close)
-        close_row(c, bank);
+        close_behind(c, bank, command);
     const struct pim_dram_specification *specification = &c->configuration->specification;
     uint64_t latency =
         waiter.write ? pim_dram_write_latency(specification) : pim_dram_read_latency(specification);

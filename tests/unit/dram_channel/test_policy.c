@@ -159,6 +159,21 @@ static const struct {
      "ddr4_2400r",
      {"dram.refresh=false", "dram.page=closed", "dram.page_cap=0"},
      {{0, 'R', 0, 0, 0, 5, 0, 0, 37}, {1, 'R', 0, 0, 0, 5, 1, 1, 92}, {200, 'R', 0, 0, 0, 5, 2, 200, 237}}},
+    /* RDA 17 closes its row in 40 (tRAS), not in 26 (tRTP): ACT 64 (tRP), not 56 (tRC). */
+    {"a row that closes by itself is closed behind tRAS",
+     "ddr4_2400r",
+     {"dram.refresh=false", "dram.page=closed", "dram.page_cap=0", "dram.trp=24"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 37}, {1, 'R', 0, 0, 0, 5, 1, 1, 100}}},
+    /* The same of ACTIVATE-1 in 1, and of a CAS and RDA in 16 and 17: ACT 65 (tRAS + tRP), not 50 (tRC). */
+    {"and so in LPDDR5",
+     "lpddr5_6400",
+     {"dram.refresh=false", "dram.page=closed", "dram.page_cap=0", "dram.trp=30"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 36}, {1, 'R', 0, 0, 0, 5, 1, 1, 100}}},
+    /* Half clocks: ACT 1 to 3, RDA 65, the row closes in 93: ACT in 163, not in 145 (tRC). */
+    {"and so in half clocks",
+     "hbm3_6400",
+     {"dram.refresh=false", "dram.page=closed", "dram.page_cap=0", "dram.trp=72"},
+     {{0, 'R', 0, 0, 0, 5, 0, 0, 109}, {1, 'R', 0, 0, 0, 5, 1, 1, 271}}},
     /* Last accesses in 17 and 61: PRE in 111, ACT 201. */
     {"a row is closed 50 cycles after its last access",
      "ddr4_2400r",

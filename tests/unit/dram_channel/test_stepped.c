@@ -139,6 +139,12 @@ static const struct {
     {"ddr4_2400r",
      {SAME_BANK, INDEPENDENT, "dram.ranks=2", "dram.bank_groups=32", "dram.banks=2", "dram.trefi_bank=600",
       "energy.model=none"}},
+    /* tRAS + tRP above tRC: rows that close by themselves close behind tRAS. */
+    {"ddr4_2400r", {"dram.page=closed", "dram.trp=40", "dram.trefi=1500"}},
+    {"hbm2_pim", {"dram.page=closed", "dram.trp=41", "dram.refresh_mode=per_bank", "dram.trefi_bank=300"}},
+    {"lpddr5_6400", {"dram.page=closed", "dram.trp=31", "dram.ranks=2", "dram.refresh_mode=per_bank"}},
+    {"hbm3_6400", {"dram.page=closed", "dram.trp=87", "dram.pseudo_channels=2", "dram.trefi=3301"}},
+    {"hbm3_6400", {"dram.page=closed", "dram.trp=90", "dram.refresh_mode=per_bank", INDEPENDENT}},
 };
 
 static void found(void *context, const struct pim_dram_violation *violation)
