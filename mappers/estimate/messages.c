@@ -332,6 +332,7 @@ static bool prepare_programs(struct timing *timing, const struct pim_estimate_pr
         ready = reserve_transfers(timing);
     }
     for (uint32_t i = 0, packet = 0; ready && i < timing->transfers; i++) {
+        assert(timing->transfer[i].bytes > 0);
         packet = cut(timing, i, packet);
         timing->course[i].sent_at = ends[i].item;
         timing->course[i].received_at = ends[timing->transfers + i].item;

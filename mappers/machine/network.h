@@ -51,7 +51,40 @@ static inline uint64_t pim_machine_worm(const struct pim_machine_network *networ
     const uint64_t link = pim_machine_passage(network, flits), most = network->worm_flits;
     if (most == 0 || flits == 0)
         return link;
-    return pim_larger(link, (flits - 1) / most * network->worm_cycles + (flits - 1) % most + 1);
+    return pim_larger(link, (flits - 1) / most * network->worm_cycles +
+                                pim_machine_passage(network, (flits - 1) % most + 1));
+}
+
+/* The links that leave a router of a mesh: to its neighbours, and to its unit. */
+enum pim_machine_link {
+    PIM_MACHINE_EAST,
+    PIM_MACHINE_WEST,
+    PIM_MACHINE_SOUTH,
+    PIM_MACHINE_NORTH,
+    PIM_MACHINE_UNIT,
+    PIM_MACHINE_LINKS
+};
+
+/* The one by which a message to unit `to` leaves router `at` of a mesh of that width: x first where the order
+ * is not known. */
+static inline enum pim_machine_link pim_machine_towards(const struct pim_machine_network *network,
+                                                        uint32_t width, uint32_t at, uint32_t to)
+{
+    if (at == to)
+        return PIM_MACHINE_UNIT;
+    const bool same_column = at % width == to % width, same_row = at / width == to / width;
+    if (same_row || (!same_column && network->order != PIM_MACHINE_Y_FIRST))
+        return at % width < to % width ? PIM_MACHINE_EAST : PIM_MACHINE_WEST;
+    return at < to ? PIM_MACHINE_SOUTH : PIM_MACHINE_NORTH;
+}
+
+/* The router at the other end of a link to a neighbour. */
+static inline uint32_t pim_machine_behind(uint32_t width, uint32_t at, enum pim_machine_link link)
+{
+    return link == PIM_MACHINE_EAST    ? at + 1
+           : link == PIM_MACHINE_WEST  ? at - 1
+           : link == PIM_MACHINE_SOUTH ? at + width
+                                       : at - width;
 }
 
 #endif

@@ -155,10 +155,11 @@ static struct pim_noc_bits narrower(struct pim_noc_bits one, struct pim_noc_bits
                                                                                                      : other;
 }
 
+/* Without contention, as in an ideal network, nobody needs it. */
 static enum pim_machine_order order_of(const struct pim_noc_configuration *noc)
 {
-    if (noc->topology != PIM_NOC_MESH || noc->concentration != 1 || noc->depth != 1 ||
-        noc->link_list[0] != '\0' || noc->express_list[0] != '\0')
+    if (noc->fidelity == PIM_NOC_IDEAL || noc->topology != PIM_NOC_MESH || noc->concentration != 1 ||
+        noc->depth != 1 || noc->link_list[0] != '\0' || noc->express_list[0] != '\0')
         return PIM_MACHINE_NO_ORDER;
     return noc->routing == PIM_NOC_XY   ? PIM_MACHINE_X_FIRST
            : noc->routing == PIM_NOC_YX ? PIM_MACHINE_Y_FIRST
@@ -187,7 +188,7 @@ struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
     hold(noc, narrower(noc->link_bits, noc->terminal_bits), &network.flit_cycles, &network.flit_cycles_by);
     hold(noc, noc->link_bits, &network.link_cycles, &network.link_cycles_by);
     hold(noc, noc->terminal_bits, &network.terminal_cycles, &network.terminal_cycles_by);
-    if (loop > noc->buffer_flits) {
+    if (noc->fidelity == PIM_NOC_FLIT && loop > noc->buffer_flits) { /* the others have no credits */
         network.worm_cycles = loop;
         network.worm_flits = noc->buffer_flits;
     }

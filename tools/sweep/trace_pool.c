@@ -57,7 +57,8 @@ static void name_of(XXH3_state_t *state, char name[NAME_BYTES])
                    (uint64_t)hash.low64);
 }
 
-/* Builds of one version may map differently: the file of the process says which one this is. */
+/* Builds of one version may map differently: the file of the process says which one this is. (Of a program
+ * that loads the library it says which program.) */
 static bool name_program(char name[NAME_BYTES])
 {
     XXH3_state_t *state = XXH3_createState();
@@ -68,6 +69,8 @@ static bool name_program(char name[NAME_BYTES])
     char block[1 << 14];
     for (size_t bytes; file && (bytes = fread(block, 1, sizeof block, file)) > 0;)
         (void)XXH3_128bits_update(state, block, bytes);
+    if (!file || ferror(file))
+        (void)XXH3_128bits_reset(state);
     if (file)
         (void)fclose(file);
     name_of(state, name);

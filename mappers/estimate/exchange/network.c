@@ -26,7 +26,7 @@ static uint64_t flits_of(const struct timing *timing, uint64_t bytes)
 static uint64_t passage(const struct timing *timing, unsigned link, uint64_t flits)
 {
     const struct pim_machine_network *network = &timing->hardware->network;
-    const bool terminal = link == LINK_INJECTION || link == LINK_EJECTION;
+    const bool terminal = link == LINK_INJECTION || link == PIM_MACHINE_UNIT;
     return ticks(timing, timing->programs ? pim_machine_hold(network, terminal, flits)
                                           : pim_machine_passage(network, flits));
 }
@@ -54,23 +54,10 @@ static uint64_t tail(const struct timing *timing, uint64_t bytes)
 
 /* --- links --- */
 
-/* The next link from a unit to another: along x first. */
-static unsigned link_to(const struct timing *timing, uint32_t at, uint32_t to)
+/* The next link from a unit to another. */
+static enum pim_machine_link link_to(const struct timing *timing, uint32_t at, uint32_t to)
 {
-    const uint32_t width = timing->hardware->width;
-    if (at % width != to % width)
-        return at % width < to % width ? LINK_EAST : LINK_WEST;
-    return at == to ? LINK_EJECTION : at < to ? LINK_SOUTH : LINK_NORTH;
-}
-
-/* The unit at its other end. */
-static uint32_t behind(const struct timing *timing, uint32_t at, unsigned link)
-{
-    const uint32_t width = timing->hardware->width;
-    return link == LINK_EAST    ? at + 1
-           : link == LINK_WEST  ? at - 1
-           : link == LINK_SOUTH ? at + width
-                                : at - width;
+    return pim_machine_towards(&timing->hardware->network, timing->hardware->width, at, to);
 }
 
 /* A link serves one packet after another, or, where one alone cannot fill it, several by turns; a sender
@@ -121,13 +108,13 @@ void timing_signal_hop(struct timing *timing, uint32_t index)
 {
     struct signal *signal = &timing->signal[index];
     const uint32_t to = timing->transfer[signal->transfer].from, at = signal->at;
-    const unsigned link = link_to(timing, at, to);
+    const enum pim_machine_link link = link_to(timing, at, to);
     const uint64_t begin = take_turn(timing, at, link);
-    if (link == LINK_EJECTION) {
+    if (link == PIM_MACHINE_UNIT) {
         timing_at(timing, begin, signal->kind, signal->transfer);
         return;
     }
-    signal->at = behind(timing, at, link);
+    signal->at = pim_machine_behind(timing->hardware->width, at, link);
     timing_at(timing, begin + ticks(timing, timing->hardware->network.per_router), EVENT_SIGNAL, index);
 }
 
@@ -165,13 +152,13 @@ void timing_hop(struct timing *timing, uint32_t index)
 {
     struct packet *packet = &timing->packet[index];
     const uint32_t at = packet->at;
-    const unsigned link = link_to(timing, at, timing->transfer[packet->transfer].to);
+    const enum pim_machine_link link = link_to(timing, at, timing->transfer[packet->transfer].to);
     const uint64_t begin = pass(timing, at, link, packet->bytes, timing->now);
-    follow(timing, index, begin, link == LINK_EJECTION);
-    if (link == LINK_EJECTION) {
+    follow(timing, index, begin, link == PIM_MACHINE_UNIT);
+    if (link == PIM_MACHINE_UNIT) {
         timing_at(timing, begin + tail(timing, packet->bytes), EVENT_ARRIVED, index);
         return;
     }
-    packet->at = behind(timing, at, link);
+    packet->at = pim_machine_behind(timing->hardware->width, at, link);
     timing_at(timing, begin + ticks(timing, timing->hardware->network.per_router), EVENT_HOP, index);
 }

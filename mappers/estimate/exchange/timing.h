@@ -54,8 +54,8 @@ struct item {
     uint64_t end; /* when it was complete */
 };
 
-/* Links that leave a unit; the last two are those from and to its network interface. */
-enum { LINK_EAST, LINK_WEST, LINK_SOUTH, LINK_NORTH, LINK_INJECTION, LINK_EJECTION, LINKS };
+/* The link from the network interface of a unit to its router, beside those that leave the router. */
+enum { LINK_INJECTION = PIM_MACHINE_LINKS, LINKS };
 
 /* Clients of the memory port, in the order of their turns. */
 enum { CLIENT_WORK, CLIENT_SEND, CLIENT_RECEIVE, CLIENTS };

@@ -47,7 +47,7 @@ static bool make_core(struct pim_core_timing *t, uint32_t number)
 /* The links of routers of a mesh, to their neighbours and their cores. */
 static bool make_links(struct pim_core_timing *t)
 {
-    size_t links = (size_t)t->a.cores * PIM_LINKS;
+    size_t links = (size_t)t->a.cores * PIM_MACHINE_LINKS;
     if (t->a.connection != PIM_CORE_MESH || t->a.network.order == PIM_MACHINE_NO_ORDER)
         return true;
     t->link = PIM_ARENA_ARRAY(&t->arena, struct pim_server, links);

@@ -303,17 +303,6 @@ uint64_t pim_timing_meeting(const struct pim_core_timing *t, const struct pim_ti
     return t->a.synchronous ? pim_larger(send, receive + way(t, to, from)) : send;
 }
 
-/* The link by which a message to core `to` leaves router `at`. */
-static unsigned link_towards(const struct pim_core_architecture *a, uint32_t at, uint32_t to)
-{
-    if (at == to)
-        return PIM_LINK_CORE;
-    bool same_column = at % a->width == to % a->width, same_row = at / a->width == to / a->width;
-    if (same_row || (!same_column && a->network.order == PIM_MACHINE_X_FIRST))
-        return at % a->width < to % a->width ? PIM_LINK_EAST : PIM_LINK_WEST;
-    return at < to ? PIM_LINK_SOUTH : PIM_LINK_NORTH;
-}
-
 /* Cycles from the first flit of a message until its last one has left the sender, and until it is there, but
  * for the way of a flit. */
 struct crossing {
@@ -327,10 +316,6 @@ static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_ti
                                   const struct pim_timing_core *to, uint64_t flits, uint64_t at)
 {
     const struct pim_core_architecture *a = &t->a;
-    const int64_t step[] = {[PIM_LINK_EAST] = 1,
-                            [PIM_LINK_WEST] = -1,
-                            [PIM_LINK_SOUTH] = a->width,
-                            [PIM_LINK_NORTH] = -(int64_t)a->width};
     const uint64_t link_cycles = pim_time_network(a, pim_machine_hold(&a->network, false, flits));
     const uint64_t terminal_cycles = pim_time_network(a, pim_machine_hold(&a->network, true, flits));
     const uint64_t narrowest_cycles = pim_time_network(a, pim_machine_passage(&a->network, flits));
@@ -340,16 +325,16 @@ static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_ti
     uint64_t stood = 0, held = 0;
     uint32_t router = from->number;
     for (uint64_t routers = 1; t->link; routers++) {
-        unsigned link = link_towards(a, router, to->number);
+        enum pim_machine_link link = pim_machine_towards(&a->network, a->width, router, to->number);
         uint64_t flight = pim_time_way(a, routers), head = at + flight + stood, room = routers * buffer;
-        uint64_t end = pim_server_take(&t->link[(size_t)router * PIM_LINKS + link], head,
-                                       link == PIM_LINK_CORE ? terminal_cycles : link_cycles);
+        uint64_t end = pim_server_take(&t->link[(size_t)router * PIM_MACHINE_LINKS + link], head,
+                                       link == PIM_MACHINE_UNIT ? terminal_cycles : link_cycles);
         stood += end > head + alone ? end - (head + alone) : 0;
         if (narrowest_cycles > room && stood + flight > room)
             held = pim_larger(held, stood + flight - room);
-        if (link == PIM_LINK_CORE)
+        if (link == PIM_MACHINE_UNIT)
             break;
-        router = (uint32_t)(router + step[link]);
+        router = pim_machine_behind(a->width, router, link);
     }
     return (struct crossing){
         .sent =

@@ -31,8 +31,6 @@ bool pim_server_make(struct pim_server *server, unsigned kept, struct pim_arena 
 /* The cycle in which a request of `cycles` that comes at `at` is served. */
 uint64_t pim_server_take(struct pim_server *server, uint64_t at, uint64_t cycles);
 
-enum { PIM_LINK_EAST, PIM_LINK_WEST, PIM_LINK_SOUTH, PIM_LINK_NORTH, PIM_LINK_CORE, PIM_LINKS };
-
 enum { PIM_SERVER_OUT, PIM_SERVER_IN, PIM_SERVER_BUS, PIM_SERVER_MEMORY, PIM_SERVERS }; /* of a chip */
 
 #define PIM_TIMING_UNKNOWN UINT64_MAX /* the end of an instruction that is not timed yet */
@@ -115,8 +113,8 @@ struct pim_core_timing {
     uint32_t words; /* that they take */
     struct pim_timing_core *core;
     struct pim_server *server; /* [chip * PIM_SERVERS + what] */
-    struct pim_server *link;   /* of a mesh: [core * PIM_LINKS + where to]; NULL: ways are not known */
-    uint64_t *memory;          /* of each chip: busy in this phase */
+    struct pim_server *link; /* of a mesh: [core * PIM_MACHINE_LINKS + where to]; NULL: ways are not known */
+    uint64_t *memory;        /* of each chip: busy in this phase */
     uint32_t chips;
     uint64_t queued; /* of all cores */
     uint64_t instructions;

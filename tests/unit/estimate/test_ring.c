@@ -292,6 +292,13 @@ START_TEST(links_and_hops_are_of_the_clock_of_the_network)
         for (uint64_t flit = 0; flit < flits; flit++)
             worm = flit / 2 * 5 + flit % 2 + 1;
         ck_assert_uint_eq(pim_estimate_worm(&shallow, n), to_logic(hardware, worm, hardware->network_khz));
+        narrow.network.worm_cycles = 12; /* both: two flits take five of these */
+        narrow.network.worm_flits = 2;
+        worm = 0;
+        for (uint64_t flit = 0; flit < flits; flit++)
+            worm = flit / 2 * 12 + (flit % 2 == 0 ? 3 : 5);
+        ck_assert_uint_eq(pim_estimate_worm(&narrow, n), to_logic(hardware, worm, hardware->network_khz));
+        narrow.network.worm_flits = 0;
         ck_assert_uint_eq(pim_estimate_worm(&narrow, n), pim_estimate_link(&narrow, n));
         ck_assert_uint_eq(pim_estimate_worm(hardware, n), pim_estimate_link(hardware, n));
     }
