@@ -162,7 +162,6 @@ static const struct pim_hardware_need needs[] = {
     {"levels.memory_values", CHANNEL, ALL, "levels.memory", "*", NULL},
 
     {"tile.half_duplex", TILE, ALL, SAF},
-    {"tile.half_duplex", TILE, ALL, NOT_IDEAL},
     {"tile.router_", TILE, ALL, SAF},
     {"tile.router_packets", TILE, ALL, NOT_IDEAL},
     {"tile.arbiter", TILE, ALL, NOT_IDEAL},
