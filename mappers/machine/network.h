@@ -8,7 +8,8 @@
 
 /* In which order messages pass the columns and rows of a mesh. */
 enum pim_machine_order {
-    PIM_MACHINE_NO_ORDER, /* not known: another topology or routing, or links of a list */
+    /* not known: another topology or routing, or links of a list; or nobody asks: an ideal network */
+    PIM_MACHINE_NO_ORDER,
     PIM_MACHINE_X_FIRST,
     PIM_MACHINE_Y_FIRST
 };

@@ -3,9 +3,9 @@
  *
  * A trace that the sweep names is open all the time. One that a mapper makes is made when the first point
  * needs it; a mapper that refuses harms one point only. It stays in the cache folder under a name that is a
- * hash (XXH3, 128 bits) of all it depends on: version and program, mapper and its options, content of the
- * network, hardware configuration. Points, sweeps and later runs with the same content share the file. Each
- * file appears whole or not at all, so processes may share the folder.
+ * hash (XXH3, 128 bits) of all it depends on: version of pimsim and file of the program that maps, mapper and
+ * its options, content of the network, hardware configuration. Points, sweeps and later runs with the same
+ * content share the file. Each file appears whole or not at all, so processes may share the folder.
  *
  * A program of a mapper that can start from plans (--start-from) is made once from nothing, and once more
  * from the plans of other points: that is another trace, whose name is a hash of its own mapping and of the

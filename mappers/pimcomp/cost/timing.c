@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVER_KEPT = 12, LINK_KEPT = 6 };
-enum { QUEUED_MOST = 1 << 20 }; /* instructions that wait for their turn */
+enum { SERVER_KEPT = 12, LINK_KEPT = 6 }; /* a power of two: intervals of a chip's servers, of a link */
+enum { QUEUED_MOST = 1 << 20 };           /* instructions that wait for their turn */
 
 /* --- life --- */
 

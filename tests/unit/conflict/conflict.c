@@ -9,5 +9,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, conflict_replay_suite());
     srunner_add_suite(runner, conflict_table_suite());
     srunner_add_suite(runner, conflict_property_suite());
-    srunner_add_suite(runner, conflict_large_suite());
+    srunner_add_suite(runner, conflict_marks_suite());
 }

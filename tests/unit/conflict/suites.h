@@ -10,6 +10,6 @@ Suite *conflict_golden_suite(void);
 Suite *conflict_replay_suite(void);
 Suite *conflict_table_suite(void);
 Suite *conflict_property_suite(void);
-Suite *conflict_large_suite(void);
+Suite *conflict_marks_suite(void);
 
 #endif

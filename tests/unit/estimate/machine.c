@@ -2,6 +2,7 @@
 
 #include "models/system/read.h"
 #include "models/system/schema.h"
+#include "models/system/system.h"
 #include "sim/configuration/configuration.h"
 #include "tests/unit/test_main.h"
 
@@ -29,4 +30,23 @@ void machine_read(struct machine *machine, const char *preset, const char *const
     ck_assert_msg(pim_machine_nodes_read(configuration, &network, &machine->estimate, &error) == PIM_OK, "%s",
                   error.text);
     pim_configuration_destroy(configuration);
+}
+
+uint64_t machine_simulate(const struct machine *machine, const char *path)
+{
+    struct pim_error error = {0};
+    struct pim_trace *trace;
+    struct pim_system *system;
+    struct pim_run_result result;
+    const struct pim_system_options options = {.until_cycle = PIM_UNTIL_END, .quiet = true};
+    ck_assert_msg(pim_trace_open(path, &trace, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_system_create(&machine->hardware, trace, &options, &system, &error) == PIM_OK, "%s",
+                  error.text);
+    ck_assert_msg(pim_system_run(system, &error) == PIM_OK, "%s", error.text);
+    ck_assert_msg(pim_system_collect(system, &result, &error) == PIM_OK, "%s", error.text);
+    const uint64_t cycles = result.cycles;
+    pim_run_result_terminate(&result);
+    pim_system_destroy(system);
+    pim_trace_close(trace);
+    return cycles;
 }

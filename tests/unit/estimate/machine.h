@@ -19,4 +19,7 @@ enum { MACHINE_PRESETS = 3 };
 /* Reads configs/hardware/`preset`.cfg and sets `count` assignments "path=value"; a failure fails the test. */
 void machine_read(struct machine *machine, const char *preset, const char *const *assignments, size_t count);
 
+/* Cycles of the trace in that file; a failure fails the test. */
+uint64_t machine_simulate(const struct machine *machine, const char *path);
+
 #endif

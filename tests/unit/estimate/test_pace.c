@@ -105,25 +105,6 @@ static void put_tiles(struct draw *draw)
     (void)put_memory(draw, PIM_OP_STORE, PIM_BUFFER_NONE, 2 * outputs, pending);
 }
 
-static uint64_t simulate(const struct machine *machine, const char *path)
-{
-    struct pim_error error = {0};
-    struct pim_trace *trace;
-    struct pim_system *system;
-    struct pim_run_result result;
-    const struct pim_system_options options = {.until_cycle = PIM_UNTIL_END, .quiet = true};
-    ck_assert_msg(pim_trace_open(path, &trace, &error) == PIM_OK, "%s", error.text);
-    ck_assert_msg(pim_system_create(&machine->hardware, trace, &options, &system, &error) == PIM_OK, "%s",
-                  error.text);
-    ck_assert_msg(pim_system_run(system, &error) == PIM_OK, "%s", error.text);
-    ck_assert_msg(pim_system_collect(system, &result, &error) == PIM_OK, "%s", error.text);
-    const uint64_t cycles = result.cycles;
-    pim_run_result_terminate(&result);
-    pim_system_destroy(system);
-    pim_trace_close(trace);
-    return cycles;
-}
-
 START_TEST(programs_take_the_cycles_of_the_node)
 {
     struct machine machine;
@@ -150,7 +131,7 @@ START_TEST(programs_take_the_cycles_of_the_node)
         put_tiles(&draw);
         put_mark(&draw, PIM_OP_PHASE_END, 0);
         ck_assert_msg(pim_trace_writer_finish(draw.writer, &error) == PIM_OK, "%s", error.text);
-        ck_assert_uint_eq(pim_pace_cycles(draw.pace), simulate(&machine, path));
+        ck_assert_uint_eq(pim_pace_cycles(draw.pace), machine_simulate(&machine, path));
         pim_pace_destroy(draw.pace);
     }
     (void)unlink(path);

@@ -137,25 +137,6 @@ static void write_programs(const struct draw *draw, const struct machine *machin
     ck_assert_msg(pim_trace_writer_finish(writer, &error) == PIM_OK, "%s", error.text);
 }
 
-static uint64_t simulate(const struct machine *machine, const char *path)
-{
-    struct pim_error error = {0};
-    struct pim_trace *trace;
-    struct pim_system *system;
-    struct pim_run_result result;
-    const struct pim_system_options options = {.until_cycle = PIM_UNTIL_END, .quiet = true};
-    ck_assert_msg(pim_trace_open(path, &trace, &error) == PIM_OK, "%s", error.text);
-    ck_assert_msg(pim_system_create(&machine->hardware, trace, &options, &system, &error) == PIM_OK, "%s",
-                  error.text);
-    ck_assert_msg(pim_system_run(system, &error) == PIM_OK, "%s", error.text);
-    ck_assert_msg(pim_system_collect(system, &result, &error) == PIM_OK, "%s", error.text);
-    const uint64_t cycles = result.cycles;
-    pim_run_result_terminate(&result);
-    pim_system_destroy(system);
-    pim_trace_close(trace);
-    return cycles;
-}
-
 /* The last unit, from 0 on. */
 static uint64_t estimate(const struct draw *draw, const struct machine *machine)
 {
@@ -196,7 +177,8 @@ START_TEST(programs_take_the_cycles_of_the_nodes)
     for (int i = 0; i < PROGRAMS; i++) {
         draw_programs(draw);
         write_programs(draw, &machine, path);
-        const double cycles = (double)simulate(&machine, path), estimated = (double)estimate(draw, &machine),
+        const double cycles = (double)machine_simulate(&machine, path),
+                     estimated = (double)estimate(draw, &machine),
                      error = 100 * (estimated - cycles) / cycles;
         sum += error;
         ck_assert_msg(error <= settings[_i].most && error >= -settings[_i].most,

@@ -5,7 +5,6 @@
  */
 #include "mappers/nicepim/map/program/emit.h"
 #include "mappers/nicepim/map/results.h"
-#include "models/system/system.h"
 #include "tests/unit/estimate/machine.h"
 #include "tests/unit/nicepim/plans.h"
 #include "tests/unit/test_main.h"
@@ -40,24 +39,6 @@ static const struct job {
     {"configs/networks/squeezenet.cfg", "network.image=48", NICE_SEQUENTIAL, 1, NARROW_LINKS, NULL, 5.0},
 };
 
-static uint64_t simulate(const struct machine *machine, const char *path)
-{
-    struct pim_error error = {0};
-    struct pim_trace *trace;
-    struct pim_system *system;
-    struct pim_run_result result;
-    const struct pim_system_options options = {.until_cycle = PIM_UNTIL_END, .quiet = true};
-    check(pim_trace_open(path, &trace, &error), &error);
-    check(pim_system_create(&machine->hardware, trace, &options, &system, &error), &error);
-    check(pim_system_run(system, &error), &error);
-    check(pim_system_collect(system, &result, &error), &error);
-    const uint64_t cycles = result.cycles;
-    pim_run_result_terminate(&result);
-    pim_system_destroy(system);
-    pim_trace_close(trace);
-    return cycles;
-}
-
 START_TEST(plans_end_when_they_are_estimated_to)
 {
     static struct machine machine;
@@ -85,7 +66,7 @@ START_TEST(plans_end_when_they_are_estimated_to)
     check(pim_trace_writer_create(path, &description, &writer, &error), &error);
     check(nice_emit(&plan, writer, &result, &error), &error);
     check(pim_trace_writer_finish(writer, &error), &error);
-    const double cycles = (double)simulate(&machine, path), estimate = (double)result.cycles;
+    const double cycles = (double)machine_simulate(&machine, path), estimate = (double)result.cycles;
     ck_assert_msg(fabs(estimate - cycles) <= job->most / 100 * cycles,
                   "%s, %s: estimated %.0f, simulated %.0f", job->network, job->key, estimate, cycles);
     uint64_t parts = 0;
