@@ -1,5 +1,5 @@
 /* Plans of the PIMCOMP mapping as a table and as JSON. */
-#include "mappers/pimcomp/compilation.h"
+#include "mappers/pimcomp/plan.h"
 
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/layout/plan_file.h"

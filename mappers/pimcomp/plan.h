@@ -1,6 +1,6 @@
 /* A mapping of `pimsim map pimcomp`, and how it is printed. */
-#ifndef PIMSIM_MAPPERS_PIMCOMP_COMPILATION_H
-#define PIMSIM_MAPPERS_PIMCOMP_COMPILATION_H
+#ifndef PIMSIM_MAPPERS_PIMCOMP_PLAN_H
+#define PIMSIM_MAPPERS_PIMCOMP_PLAN_H
 
 #include "mappers/pimcomp/check/check_values.h"
 #include "mappers/pimcomp/closed_loop.h"

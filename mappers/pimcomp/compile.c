@@ -1,0 +1,321 @@
+/* Partition, and a layout: by a rule, of a file, of a baseline, or searched, timed and refined. */
+#include "mappers/pimcomp/compile.h"
+
+#include "mappers/pimcomp/layout/layout.h"
+#include "mappers/pimcomp/layout/plan_file.h"
+#include "mappers/pimcomp/partition/partition.h"
+#include "mappers/pimcomp/refine.h"
+#include "mappers/pimcomp/segmented.h"
+#include "mappers/search/workers.h"
+#include "sim/try.h"
+
+enum { MAX_LAYERS_IN_CORE = 32 };
+
+/* Budget of the refinement, by preset: instructions that are timed or, where programs are large, so many of
+ * them; a low-latency program takes several times as long. */
+static const uint64_t preset_instructions[] = {24000000, 2000000, 160000000};
+static const uint32_t preset_timed[][3] = {
+    [PIM_CORE_HIGH_THROUGHPUT] = {256, 32, 768}, [PIM_CORE_LOW_LATENCY] = {96, 8, 288}};
+
+/* How often the searches of "fast" are run before those of larger presets. */
+static const uint32_t preset_restarts[][3] = {
+    [PIM_CORE_HIGH_THROUGHPUT] = {2, 0, 8}, [PIM_CORE_LOW_LATENCY] = {4, 0, 24}};
+
+/* Seconds since *begin, which is now then. */
+double pim_core_seconds_since(double *begin)
+{
+    double before = *begin;
+    *begin = pim_search_seconds();
+    return *begin - before;
+}
+
+/* What is left of --time-limit; 0: there is none. */
+static double remaining(const struct pim_core_compilation *made)
+{
+    return pim_search_left((double)made->choices.search.seconds, made->begin);
+}
+
+/* The unfolding that was asked for, of each layer; NULL: each has its own. */
+static enum pim_status force(struct pim_core_compilation *made, uint32_t layers,
+                             const enum pim_unfolding **forced, struct pim_error *error)
+{
+    *forced = NULL;
+    if (made->choices.unfolding == 0)
+        return PIM_OK;
+    enum pim_unfolding *all = PIM_ARENA_ARRAY(&made->arena, enum pim_unfolding, layers);
+    PIM_NEED_MEMORY(all, error, "out of memory for the unfoldings");
+    for (uint32_t i = 0; i < layers; i++)
+        all[i] = (enum pim_unfolding)(made->choices.unfolding - 1);
+    *forced = all;
+    return PIM_OK;
+}
+
+static enum pim_status partition(struct pim_core_compilation *made, struct pim_error *error)
+{
+    struct pim_core_plan *plan = &made->plan;
+    const enum pim_unfolding *forced;
+    PIM_TRY(force(made, plan->network.count, &forced, error));
+    return pim_core_partition_make(&plan->network, &plan->architecture, plan->mapping.mode, forced,
+                                   &made->arena, &plan->partition, error);
+}
+
+/* What a user asked of a search, within the time that is left. */
+static struct pim_core_search_options search_options(const struct pim_core_compilation *made)
+{
+    const struct pim_core_choices *choices = &made->choices;
+    struct pim_core_search_options options = pim_core_search_preset(choices->preset);
+    options.seed = choices->search.seed;
+    options.threads = (unsigned)choices->search.threads;
+    options.seconds = remaining(made);
+    options.progress = choices->search.progress;
+    options.stop = choices->search.stop;
+    options.context = choices->search.context;
+    if (choices->search.steps)
+        options.generations = (uint32_t)choices->search.steps;
+    return options;
+}
+
+static enum pim_status search(struct pim_core_compilation *made, struct pim_error *error)
+{
+    const struct pim_core_choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_core_layout start[PIM_CORE_GIVEN_MOST];
+    uint32_t starts = 0;
+    if (choices->starts && pim_core_layouts_read(choices->starts, &plan->mapping, PIM_CORE_GIVEN_MOST,
+                                                 &made->arena, start, &starts, error) != PIM_OK)
+        return error->status;
+    struct pim_core_search_options options = search_options(made);
+    options.runners_up = choices->profile ? (uint32_t)choices->profile - 1 : 0;
+    options.starts = starts;
+    options.start = start;
+    plan->searched = true;
+    PIM_TRY(pim_core_searches_run(&plan->mapping, &options,
+                                  preset_restarts[plan->mapping.mode][choices->preset], &made->arena,
+                                  &made->searches, error));
+    plan->layout = made->searches.found[pim_core_searches_best(&made->searches)].layout;
+    plan->search = pim_core_searches_sum(&made->searches);
+    return PIM_OK;
+}
+
+/* What the searches from number `first` on found; *best: where the best of all is, if it is among them. */
+static void add_found(const struct pim_core_profile_options *options,
+                      const struct pim_core_searches *searches, uint32_t first, uint32_t end,
+                      struct pim_core_profile *profile, uint32_t *best)
+{
+    for (uint32_t s = first; s < end; s++) {
+        const struct pim_core_search_result *result = &searches->found[s].result;
+        if (s == pim_core_searches_best(searches))
+            *best = profile->count;
+        pim_core_profile_add(options, profile, "genetic", true, &searches->found[s].layout);
+        for (uint32_t i = 0; i < result->runners_up; i++)
+            pim_core_profile_add(options, profile, "genetic", true, &result->runner_up[i]);
+    }
+}
+
+/* As much of the budget of the refinement as --budget leaves of the generations. */
+static uint64_t part_of_budget(const struct pim_core_choices *choices, uint64_t budget)
+{
+    const uint32_t generations = pim_core_search_preset(choices->preset).generations;
+    if (choices->search.steps == 0 || choices->search.steps >= generations)
+        return budget;
+    return budget * choices->search.steps / generations;
+}
+
+/* Does what times layouts, on the threads that were asked for. */
+static enum pim_status with_workers(struct pim_core_compilation *made,
+                                    enum pim_status (*task)(struct pim_core_compilation *made,
+                                                            struct pim_workers *workers,
+                                                            struct pim_error *error),
+                                    struct pim_error *error)
+{
+    struct pim_workers *workers;
+    PIM_TRY(pim_workers_create(&workers, (unsigned)made->choices.search.threads, error));
+    enum pim_status status = task(made, workers, error);
+    pim_workers_destroy(workers);
+    return status;
+}
+
+/* Takes the fastest of what the searches found, the layouts without a search, and what refining the best of
+ * them finds. */
+static enum pim_status profile(struct pim_core_compilation *made, struct pim_workers *workers,
+                               struct pim_error *error)
+{
+    const struct pim_core_choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_core_profile *profile = &plan->profile;
+    const struct pim_core_searches *searches = &made->searches;
+    plan->ranking.most = (uint32_t)choices->rank;
+    plan->ranking.arena = &made->arena;
+    const struct pim_core_profile_options options = {.timed = choices->rank ? pim_core_ranking_see : NULL,
+                                                     .observer = &plan->ranking,
+                                                     .simulate = made->inputs->simulate,
+                                                     .simulator = made->inputs->simulator,
+                                                     .mapping = &plan->mapping,
+                                                     .schedule = made->schedule,
+                                                     .workers = workers,
+                                                     .progress = choices->search.progress,
+                                                     .begin = made->begin,
+                                                     .seconds = (double)choices->search.seconds,
+                                                     .stop = choices->search.stop,
+                                                     .context = choices->search.context};
+    uint32_t best = 0;
+    add_found(&options, searches, 0, searches->brief, profile, &best);
+    for (uint32_t i = 0; i < searches->rules; i++)
+        pim_core_profile_add(&options, profile, searches->rule_name[i], false, &searches->start[i]);
+    const uint32_t given = searches->rules + searches->evens;
+    for (uint32_t i = searches->rules; i < given; i++)
+        pim_core_profile_add(&options, profile, "even", true, &searches->start[i]);
+    for (uint32_t i = given; i < searches->starts; i++)
+        pim_core_profile_add(&options, profile, "start", false, &searches->start[i]);
+    add_found(&options, searches, searches->brief, searches->count, profile, &best);
+    PIM_TRY(pim_core_profile_time(&options, profile, 0, best, error));
+    const struct pim_refine_options refine = {
+        .instructions = part_of_budget(choices, preset_instructions[choices->preset]),
+        .timed = (uint32_t)part_of_budget(choices, preset_timed[plan->mapping.mode][choices->preset]),
+        .seed = choices->search.seed,
+        .max_layers_in_core = MAX_LAYERS_IN_CORE};
+    PIM_TRY(pim_core_refine(&options, &refine, &made->arena, profile, error));
+    PIM_TRY(pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error));
+    if (profile->cut_short)
+        plan->search.end = pim_core_profile_end(&options);
+    const struct pim_core_candidate *taken = &profile->candidate[profile->taken];
+    plan->layout = taken->layout;
+    plan->taken = taken->name;
+    made->schedule.no_keeping = taken->no_keeping;
+    return choices->rank ? pim_core_ranking_make(&plan->ranking, &options, error) : PIM_OK;
+}
+
+/* A network that does not fit: in segments, whose weights are written one after the other. */
+static enum pim_status cut(struct pim_core_compilation *made, struct pim_error *error)
+{
+    const struct pim_core_choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    bool high = plan->mapping.mode == PIM_CORE_HIGH_THROUGHPUT;
+    if (high && made->schedule.batch == 0)
+        made->schedule.batch = PIM_CORE_SEGMENT_SAMPLES;
+    made->lowered = plan->network;
+    made->problem = (struct pim_core_segment_problem){.architecture = &plan->architecture,
+                                                      .network = &plan->network,
+                                                      .mode = plan->mapping.mode,
+                                                      .samples = high ? made->schedule.batch : 1};
+    if (force(made, made->lowered.count, &made->problem.forced, error) != PIM_OK ||
+        pim_core_segments_split(&made->lowered, &made->problem, &made->arena, &plan->network, error) !=
+            PIM_OK ||
+        force(made, plan->network.count, &made->problem.forced, error) != PIM_OK)
+        return error->status;
+    return pim_core_segments_cut(&made->problem, choices->cut != 0, &made->arena, &plan->segments, error);
+}
+
+static enum pim_status search_segments(struct pim_core_compilation *made, struct pim_workers *workers,
+                                       struct pim_error *error)
+{
+    const struct pim_core_choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_core_search_options options = search_options(made);
+    const struct pim_core_profile_options profiling = {.schedule = made->schedule,
+                                                       .workers = workers,
+                                                       .begin = made->begin,
+                                                       .seconds = (double)choices->search.seconds,
+                                                       .stop = choices->search.stop,
+                                                       .context = choices->search.context};
+    plan->searched = true;
+    return pim_core_segmented_search(&made->problem, &options, &profiling, (uint32_t)choices->profile,
+                                     &made->arena, &plan->segments, &plan->search, error);
+}
+
+static enum pim_status compile_segments(struct pim_core_compilation *made, struct pim_error *error)
+{
+    const struct pim_core_choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    double begin = made->begin;
+    if (choices->starts || choices->rank)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        choices->starts
+                            ? "--start-from: a layout of all layers is no start for the searches of segments"
+                            : "--rank: segments have no layouts of all layers that are timed");
+    PIM_TRY(cut(made, error));
+    plan->partition_seconds = pim_core_seconds_since(&begin);
+    enum pim_status status = choices->layout == PIM_CORE_CHOOSE_FIRST
+                                 ? pim_core_segmented_rule(&made->problem, pim_core_layout_first, "first",
+                                                           &made->arena, &plan->segments, error)
+                             : choices->layout == PIM_CORE_CHOOSE_BALANCE
+                                 ? pim_core_segmented_rule(&made->problem, pim_core_layout_balance, "balance",
+                                                           &made->arena, &plan->segments, error)
+                                 : with_workers(made, search_segments, error);
+    if (status == PIM_OK)
+        status = pim_core_segments_join(&made->problem, &plan->segments, &made->arena, &plan->partition,
+                                        &plan->layout, error);
+    plan->layout_seconds = pim_core_seconds_since(&begin);
+    return status;
+}
+
+static enum pim_status lay_out(struct pim_core_compilation *made, struct pim_error *error)
+{
+    const struct pim_core_choices *choices = &made->choices;
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_arena *arena = &made->arena;
+    if (choices->baseline != PIM_BASELINE_NONE)
+        return pim_core_baseline_layout((enum pim_core_baseline)choices->baseline, &plan->mapping, arena,
+                                        &plan->layout, error);
+    if (choices->plan) {
+        bool nothing_kept = false;
+        enum pim_status status = pim_core_layout_read(choices->plan, &plan->mapping, arena, &plan->layout,
+                                                      &plan->taken, &nothing_kept, error);
+        made->schedule.no_keeping = made->schedule.no_keeping || nothing_kept;
+        return status;
+    }
+    if (choices->layout == PIM_CORE_CHOOSE_FIRST)
+        return pim_core_layout_first(&plan->mapping, arena, &plan->layout, error);
+    if (choices->layout == PIM_CORE_CHOOSE_BALANCE)
+        return pim_core_layout_balance(&plan->mapping, arena, &plan->layout, error);
+    return search(made, error);
+}
+
+/* Whether a layout failed for lack of arrays: then a rule of thumb fails, too, which has no other reason. */
+static bool finds_no_room(struct pim_core_compilation *made)
+{
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_error ignored = {0};
+    struct pim_core_layout layout;
+    return pim_core_layout_first(&plan->mapping, &made->arena, &layout, &ignored) == PIM_BAD_INPUT;
+}
+
+/* What is too large for the chip, says `why`, goes in segments; if it does not, both reasons are told. */
+static enum pim_status compile_larger(struct pim_core_compilation *made, const struct pim_error *why,
+                                      struct pim_error *error)
+{
+    struct pim_error other = {0};
+    if (compile_segments(made, &other) == PIM_OK)
+        return PIM_OK;
+    if (other.status != PIM_BAD_INPUT) {
+        *error = other;
+        return other.status;
+    }
+    return pim_fail(error, PIM_BAD_INPUT, "%s; in segments: %s", why->text, other.text);
+}
+
+enum pim_status pim_core_compile(struct pim_core_compilation *made, struct pim_error *error)
+{
+    struct pim_core_plan *plan = &made->plan;
+    struct pim_error why = {.status = PIM_OK}; /* no failure where it goes in segments */
+    double begin = made->begin = pim_search_seconds();
+    enum pim_status status = partition(made, &why);
+    bool larger = plan->partition.larger;
+    plan->partition_seconds = pim_core_seconds_since(&begin);
+    if (status == PIM_OK) {
+        status = lay_out(made, &why);
+        larger = status == PIM_BAD_INPUT && finds_no_room(made);
+    }
+    if (larger && plan->architecture.write_row_cycles > 0 && made->choices.baseline == PIM_BASELINE_NONE &&
+        !made->choices.plan)
+        return compile_larger(made, &why, error);
+    if (status != PIM_OK) {
+        *error = why;
+        return status;
+    }
+    plan->layout_seconds = pim_core_seconds_since(&begin);
+    if (plan->searched && made->choices.profile && with_workers(made, profile, error) != PIM_OK)
+        return error->status;
+    plan->profile_seconds = pim_core_seconds_since(&begin);
+    return pim_core_layout_check(&plan->mapping, error);
+}
