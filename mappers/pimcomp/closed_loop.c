@@ -1,15 +1,16 @@
 /* See closed_loop.h. */
 #include "mappers/pimcomp/closed_loop.h"
 
+#include "mappers/learn/correlation.h"
 #include "mappers/pimcomp/cost/timing.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/search/workers.h"
+#include "sim/integer.h"
 #include "sim/try.h"
 #include "traces/file/writer.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -331,47 +332,21 @@ enum pim_status pim_core_ranking_see(void *context, const struct pim_core_mappin
     return PIM_OK;
 }
 
-/* Twice the rank from 0, less the mean of all: equal values share the mean of theirs. */
-static int64_t rank_of(const uint64_t *value, uint32_t count, uint32_t index)
-{
-    int64_t below = 0, equal = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        below += value[i] < value[index];
-        equal += value[i] == value[index];
-    }
-    return 2 * below + equal - (int64_t)count;
-}
-
-double pim_core_rank_correlation(const uint64_t *one, const uint64_t *two, uint32_t count)
-{
-    int64_t product = 0, first = 0, second = 0; /* of at most 200 ranks below 400: exact */
-    for (uint32_t i = 0; i < count; i++) {
-        const int64_t a = rank_of(one, count, i), b = rank_of(two, count, i);
-        product += a * b;
-        first += a * a;
-        second += b * b;
-    }
-    if (first == 0 || second == 0)
-        return (double)NAN;
-    return (double)product / sqrt((double)first * (double)second);
-}
-
 enum pim_status pim_core_ranking_make(struct pim_core_ranking *ranking,
                                       const struct pim_core_profile_options *options, struct pim_error *error)
 {
-    uint64_t estimate[PIM_CORE_RANKED_MOST], cycles[PIM_CORE_RANKED_MOST];
+    double estimates[PIM_CORE_RANKED_MOST], cycles[PIM_CORE_RANKED_MOST];
     PIM_TRY(simulate_all(options, ranking->best, ranking->count, error));
     for (uint32_t i = 0; i < ranking->count; i++) {
         const struct pim_core_candidate *candidate = &ranking->best[i];
-        estimate[i] = candidate->estimate;
-        cycles[i] = candidate->cycles;
-        const double off = 100 * ((double)estimate[i] - (double)cycles[i]) / (double)cycles[i];
+        estimates[i] = (double)candidate->estimate;
+        cycles[i] = (double)candidate->cycles;
+        const double off = 100 * (estimates[i] - cycles[i]) / cycles[i];
         ranking->error_least = i == 0 || off < ranking->error_least ? off : ranking->error_least;
         ranking->error_most = i == 0 || off > ranking->error_most ? off : ranking->error_most;
-        ranking->slowest = i == 0 || cycles[i] > ranking->slowest ? cycles[i] : ranking->slowest;
-        ranking->fastest = i == 0 || cycles[i] < ranking->fastest ? cycles[i] : ranking->fastest;
+        ranking->slowest = i == 0 ? candidate->cycles : pim_larger(candidate->cycles, ranking->slowest);
+        ranking->fastest = i == 0 ? candidate->cycles : pim_smaller(candidate->cycles, ranking->fastest);
     }
-    ranking->first = ranking->count > 0 ? cycles[0] : 0;
-    ranking->correlation = pim_core_rank_correlation(estimate, cycles, ranking->count);
-    return PIM_OK;
+    ranking->first = ranking->count > 0 ? ranking->best[0].cycles : 0;
+    return pim_rank_correlation(ranking->count, estimates, cycles, &ranking->correlation, error);
 }

@@ -118,7 +118,4 @@ enum pim_status pim_core_ranking_make(struct pim_core_ranking *ranking,
                                       const struct pim_core_profile_options *options,
                                       struct pim_error *error);
 
-/* Spearman's rank correlation; equal values share the mean of their ranks. NAN: all of a side are equal. */
-double pim_core_rank_correlation(const uint64_t *one, const uint64_t *two, uint32_t count);
-
 #endif

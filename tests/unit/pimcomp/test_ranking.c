@@ -1,25 +1,10 @@
-/* The ranking of timed layouts: which are kept, and the rank correlation. */
+/* The ranking of timed layouts: which are kept. */
 #include "mappers/pimcomp/closed_loop.h"
 #include "sim/random.h"
 #include "tests/unit/test_main.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-START_TEST(correlations_by_hand)
-{
-    static const uint64_t rising[] = {1, 2, 3, 4, 5}, falling[] = {9, 7, 5, 3, 1}, equal[] = {4, 4, 4, 4, 4};
-    static const uint64_t swapped[] = {10, 30, 20, 40, 50}; /* 1 - 6 x 2 / (5 x 24) */
-    static const uint64_t ties[] = {1, 2, 2, 3, 4}; /* ranks 1, 2.5, 2.5, 4, 5: 9.5 / sqrt(9.5 x 10) */
-    ck_assert_double_eq_tol(pim_core_rank_correlation(rising, rising, 5), 1, 1e-12);
-    ck_assert_double_eq_tol(pim_core_rank_correlation(rising, falling, 5), -1, 1e-12);
-    ck_assert_double_eq_tol(pim_core_rank_correlation(rising, swapped, 5), 0.9, 1e-12);
-    ck_assert_double_eq_tol(pim_core_rank_correlation(rising, ties, 5), 9.5 / sqrt(95), 1e-12);
-    ck_assert(isnan(pim_core_rank_correlation(rising, equal, 5)));
-    ck_assert(isnan(pim_core_rank_correlation(rising, rising, 0)));
-}
-END_TEST
 
 enum { LAYERS = 2, SEEN = 300, MOST = 7 };
 
@@ -76,7 +61,6 @@ void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("ranking");
     TCase *cases = tcase_create("ranking");
-    tcase_add_test(cases, correlations_by_hand);
     tcase_add_loop_test(cases, the_best_are_kept, 0, 5);
     suite_add_tcase(suite, cases);
     srunner_add_suite(runner, suite);

@@ -44,6 +44,6 @@ pimsim_test(test_pimcomp_ranking
   SUITES ranking)
 pimsim_test(test_pimcomp_rank
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cases.c ${CMAKE_CURRENT_LIST_DIR}/test_rank.c
-  LINK pimsim_pimcomp pimsim_network pimsim_system
+  LINK pimsim_pimcomp pimsim_learn pimsim_network pimsim_system
   SUITES rank_high_throughput rank_low_latency
   LABEL long)
