@@ -52,6 +52,7 @@ struct pim_dram_channel *pim_dram_channel_create(const struct pim_dram_rules *ru
     channel->column.time = channel->row.time = channel->close_time = NEVER;
     channel->low_power.half_activated = NO_ENTRY;
     channel->refresh_due = rules->policy.refresh ? rules->refresh_interval : NEVER;
+    channel->end = NEVER;
     channel->owing = rules->policy.refresh && rules->policy.pull_in > 0;
     while (channel->free_count < entries) {
         channel->free_entries[channel->free_count] = (int16_t)(entries - 1 - channel->free_count);
@@ -232,6 +233,7 @@ uint64_t pim_dram_channel_drain(struct pim_dram_channel *channel)
 void pim_dram_channel_stop(struct pim_dram_channel *channel, uint64_t cycle)
 {
     pim_dram_channel_advance(channel, cycle);
+    channel->end = cycle;
     /* No further refresh becomes due, and a row that is not in use is left as it is. */
     uint64_t due = channel->refresh_due;
     channel->refresh_due = NEVER;
@@ -243,6 +245,7 @@ void pim_dram_channel_stop(struct pim_dram_channel *channel, uint64_t cycle)
         if (!step(channel, UINT64_MAX - 1))
             break;
     channel->refresh_due = due;
+    channel->end = NEVER;
 }
 
 void pim_dram_counters_add(struct pim_dram_counters *sum, const struct pim_dram_counters *one)
@@ -264,9 +267,6 @@ void pim_dram_channel_counters(const struct pim_dram_channel *channel, uint64_t 
 {
     *counters = channel->counters;
     counters->active_cycles = 0;
-    for (uint32_t i = 0; i < channel->rules->ranks; i++) {
-        const struct rank *rank = &channel->ranks[i];
-        uint64_t end = rank->until < cycle ? rank->until : cycle;
-        counters->active_cycles += rank->active_cycles + (end > rank->since ? end - rank->since : 0);
-    }
+    for (uint32_t i = 0; i < channel->rules->ranks; i++)
+        counters->active_cycles += rank_active_cycles(&channel->ranks[i], cycle);
 }

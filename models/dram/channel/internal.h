@@ -193,6 +193,7 @@ struct pim_dram_channel {
     uint32_t maintenance_first, maintenance_count;
     uint32_t free_count;
     uint64_t last_completion;
+    uint64_t end; /* while a run is stopped: activity behind it does not count; else NEVER */
     uint64_t next_age;
     uint32_t index;
     uint32_t refresh_rank;     /* staggered: the next to owe one */
@@ -230,6 +231,13 @@ static inline void first_command(struct entry *entry, uint64_t cycle, uint64_t *
 static inline uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+/* Cycles before `end` with an open row or a refresh. */
+static inline uint64_t rank_active_cycles(const struct rank *rank, uint64_t end)
+{
+    const uint64_t until = rank->until < end ? rank->until : end;
+    return rank->active_cycles + (until > rank->since ? until - rank->since : 0);
 }
 
 /* The earliest cycle of a command at a bank as far as constraints go. */

@@ -103,12 +103,12 @@ static inline void forbid_behind_row(struct pim_dram_channel *channel, enum pim_
 }
 
 /* An interval of activity of a rank begins; intervals come in rising order of their begin. */
-static void activity_begin(struct rank *rank, uint64_t cycle)
+static void activity_begin(const struct pim_dram_channel *channel, struct rank *rank, uint64_t cycle)
 {
     if (rank->holders++ > 0)
         return;
     if (cycle >= rank->until) {
-        rank->active_cycles += rank->until - rank->since;
+        rank->active_cycles = rank_active_cycles(rank, channel->end);
         rank->since = cycle;
     }
     rank->until = NEVER;
@@ -179,7 +179,7 @@ static void bank_open(struct pim_dram_channel *channel, struct bank *bank, uint3
     }
     struct rank *rank = &channel->ranks[bank->rank];
     rank->open++;
-    activity_begin(rank, cycle);
+    activity_begin(channel, rank, cycle);
     if (channel->rules->four_activates) {
         rank->activates[rank->activate] = cycle;
         rank->activate = (rank->activate + 1) & 3;
@@ -400,7 +400,7 @@ static void issue_maintenance(struct pim_dram_channel *channel, const struct cho
                 bank_close(channel, &channel->banks[i], i, cycle);
     } else {
         const uint32_t *parameter = channel->rules->specification.parameter;
-        activity_begin(rank, cycle);
+        activity_begin(channel, rank, cycle);
         activity_end(rank, cycle + parameter[command == PIM_DRAM_REF ? PIM_DRAM_T_RFC : PIM_DRAM_T_RFCPB]);
     }
     maintenance_issued(channel, choice);

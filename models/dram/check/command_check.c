@@ -25,8 +25,10 @@ struct checked_rank {
     uint64_t all;        /* REF */
     uint64_t single;     /* REFpb, of all its banks */
     uint64_t least;      /* REFpb of the bank that has the fewest */
-    uint64_t covered;    /* active cycles before `frontier` */
-    uint64_t frontier;   /* cycle up to which `covered` is known */
+    uint64_t covered;    /* active cycles before `frontier`, without */
+    uint64_t behind;     /* those behind the last data */
+    uint64_t data;       /* the end of which was this when they were counted */
+    uint64_t frontier;   /* cycle up to which both are known */
     uint64_t busy_until; /* rows that close by themselves and refreshes keep the rank active up to here */
     uint32_t open;
     bool late; /* reported */
@@ -51,6 +53,7 @@ struct pim_dram_check {
     void *context;
     uint32_t first_node[SCOPES + 1]; /* banks, groups, ranks, pseudo-channels, channel */
     uint64_t commands, violations, last_cycle;
+    uint64_t data_end; /* of all data so far: what is behind it is behind the run unless more come */
     struct pim_dram_counters counters;
     struct checked_channel *channel[];
 };
@@ -307,16 +310,25 @@ static void check_buses(struct pim_dram_check *check, struct checked_channel *ch
     uint64_t end = begin + parameter[PIM_DRAM_T_B];
     if (end > channel->data_end[place->pseudo])
         channel->data_end[place->pseudo] = end;
+    if (end > check->data_end)
+        check->data_end = end;
 }
 
 /* Brings the active time of a rank up to `cycle`, before its state changes there. */
-static void cover(struct checked_rank *rank, uint64_t cycle)
+static void cover(const struct pim_dram_check *check, struct checked_rank *rank, uint64_t cycle)
 {
-    if (cycle <= rank->frontier)
+    const uint64_t data = check->data_end, from = rank->frontier;
+    if (rank->data != data) {
+        rank->covered += rank->behind;
+        rank->behind = 0;
+        rank->data = data;
+    }
+    if (cycle <= from)
         return;
-    uint64_t until = rank->open > 0 || rank->busy_until > cycle ? cycle : rank->busy_until;
-    if (until > rank->frontier)
-        rank->covered += until - rank->frontier;
+    const uint64_t until = rank->open > 0 || rank->busy_until > cycle ? cycle : rank->busy_until;
+    const uint64_t split = until < data ? until : data > from ? data : from;
+    rank->covered += split > from ? split - from : 0;
+    rank->behind += until > split ? until - split : 0;
     rank->frontier = cycle;
 }
 
@@ -431,7 +443,7 @@ static void check_state(struct pim_dram_check *check, struct checked_channel *ch
     struct checked_bank *bank = &channel->bank[place->bank];
     uint32_t per_rank = pim_dram_banks_per_rank(&check->specification.organization);
     assert(per_rank > 0);
-    cover(rank, command->cycle);
+    cover(check, rank, command->cycle);
     switch (command->command) {
     case PIM_DRAM_ACT:
         if (bank->row >= 0)
@@ -629,8 +641,9 @@ void pim_dram_check_counters(const struct pim_dram_check *check, uint64_t cycle,
         for (uint32_t j = 0; check->channel[i] && j < pim_dram_ranks(&check->specification.organization);
              j++) {
             struct checked_rank rank = check->channel[i]->rank[j];
-            cover(&rank, cycle);
-            counters->active_cycles += rank.covered;
+            const bool last = cycle >= rank.frontier; /* not behind it: that of the data */
+            cover(check, &rank, cycle);
+            counters->active_cycles += rank.covered + (last ? rank.behind : 0);
         }
     }
 }

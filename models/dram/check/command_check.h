@@ -53,8 +53,8 @@ enum pim_status pim_dram_check_end(struct pim_dram_check *check, struct pim_erro
 uint64_t pim_dram_check_commands(const struct pim_dram_check *check);
 uint64_t pim_dram_check_violations(const struct pim_dram_check *check);
 
-/* Counters re-added from the log, up to `cycle` (not before the last command); those that only a controller
- * knows are 0. */
+/* Counters re-added from the log, up to `cycle`: that in which the last data end, or none before the last
+ * command. All commands count, active cycles up to `cycle`; what only a controller knows is 0. */
 void pim_dram_check_counters(const struct pim_dram_check *check, uint64_t cycle,
                              struct pim_dram_counters *counters);
 
