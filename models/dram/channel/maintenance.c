@@ -304,17 +304,48 @@ struct choice maintenance_choice(const struct pim_dram_channel *channel, uint64_
     return first;
 }
 
+/* The banks of a section that an entry of the queue is for. */
+static uint64_t entry_banks(const struct pim_dram_channel *channel, const struct maintenance *entry,
+                            uint32_t section)
+{
+    if (entry->kind == MAINTAIN_REFRESH)
+        return rank_banks(channel, entry->rank, section);
+    if (entry->kind == MAINTAIN_REFRESH_SAME)
+        return same_banks(channel, entry->bank, section);
+    return entry->bank / SECTION_BANKS == section ? section_bit(entry->bank) : 0;
+}
+
+/*
+ * The banks of a section whose requests could keep away, one behind the other and for ever, the active one
+ * that a refresh waits for: those of the pseudo-channel, but in its own rank and direction.
+ */
+static uint64_t rival_banks(const struct pim_dram_channel *channel, const struct maintenance *entry,
+                            uint32_t section)
+{
+    const struct pim_dram_rules *rules = channel->rules;
+    const enum class mode = channel->write_mode ? CLASS_WRITE : CLASS_READ;
+    bool waits = false, alike = false;
+    for (uint32_t i = 0; i < rules->sections; i++)
+        for (uint64_t left = entry_banks(channel, entry, i) & channel->section[i].active; left;
+             left &= left - 1) {
+            waits = true;
+            alike |= channel->section[i].banks[pim_lowest_bit(left)].active_class == mode;
+        }
+    const uint32_t first = entry->rank / rules->ranks_per_pseudo * rules->ranks_per_pseudo;
+    uint64_t banks = 0;
+    for (uint32_t rank = first; waits && rank < first + rules->ranks_per_pseudo; rank++)
+        banks |= alike && rank == entry->rank ? 0 : rank_banks(channel, rank, section);
+    return banks;
+}
+
 uint64_t maintenance_banks(const struct pim_dram_channel *channel, uint32_t section)
 {
     uint64_t banks = 0;
     for (uint32_t place = 0; place < channel->maintenance_count; place++) {
         const struct maintenance *entry = maintenance_at(channel, place);
-        if (entry->kind == MAINTAIN_REFRESH)
-            banks |= rank_banks(channel, entry->rank, section);
-        else if (entry->kind == MAINTAIN_REFRESH_SAME)
-            banks |= same_banks(channel, entry->bank, section);
-        else if (entry->bank / SECTION_BANKS == section)
-            banks |= section_bit(entry->bank);
+        banks |= entry_banks(channel, entry, section);
+        if (entry->kind != MAINTAIN_CLOSE)
+            banks |= rival_banks(channel, entry, section);
     }
     return banks;
 }

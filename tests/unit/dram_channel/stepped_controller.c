@@ -333,11 +333,25 @@ static bool in_job(const struct controller *c, const struct job *job, uint32_t b
     return job->kind == JOB_REFRESH_SAME ? same_number(c, job->bank, bank) : job->bank == bank;
 }
 
-/* Independent maintenance keeps requests away from its own banks. */
+/* Could requests for `bank` keep away for ever the active ones that a refresh waits for? */
+static bool is_rival(const struct controller *c, const struct job *job, uint32_t bank)
+{
+    const uint32_t pseudo = c->configuration->specification.organization.ranks * c->per_rank;
+    bool waits = false, same_direction = false;
+    for (size_t i = 0; i < c->active.count; i++)
+        if (in_job(c, job, c->active.item[i].place.bank)) {
+            waits = true;
+            same_direction |= c->active.item[i].write == c->write_mode;
+        }
+    return waits && bank / pseudo == job->rank * c->per_rank / pseudo &&
+           (bank / c->per_rank != job->rank || !same_direction);
+}
+
+/* Independent maintenance keeps requests away from its own banks, and from what would delay it for ever. */
 static bool kept_away(const struct controller *c, uint32_t bank)
 {
     for (size_t i = 0; i < c->job_count; i++)
-        if (in_job(c, &c->jobs[i], bank))
+        if (in_job(c, &c->jobs[i], bank) || (c->jobs[i].kind != JOB_CLOSE && is_rival(c, &c->jobs[i], bank)))
             return true;
     return false;
 }

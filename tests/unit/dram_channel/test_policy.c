@@ -228,11 +228,55 @@ START_TEST(rule_by_rule)
 }
 END_TEST
 
+/* Refreshes of banks that go on by themselves, where one of them waits for a read and writes never end. */
+static const struct {
+    const char *preset;
+    const char *settings[6];
+    enum pim_dram_command command;
+} streams[] = {
+    {"ddr5_4800an",
+     {"dram.maintenance=rank", "dram.refresh_mode=same_bank", "dram.trfc_bank=312", "dram.trefpb_refpb=312",
+      "dram.trrefd=72"},
+     PIM_DRAM_REFSB},
+    {"hbm3_6400", {"dram.maintenance=rank", "dram.refresh_mode=per_bank"}, PIM_DRAM_REFPB},
+};
+
+/* A write in every cycle, to two rows of two bank groups in turn, and at times a read of a row of a third. */
+START_TEST(refreshes_under_writes)
+{
+    enum { WRITES = 20000, APART = 400 };
+    struct pim_dram_configuration configuration;
+    struct outcome outcome;
+    configure(&configuration, streams[_i].preset, streams[_i].settings);
+    const struct pim_dram_organization *o = &configuration.specification.organization;
+    const uint64_t interval = pim_dram_bank_refresh_interval(&configuration.specification);
+    struct access *list = calloc(WRITES + WRITES / APART, sizeof *list);
+    ck_assert_ptr_nonnull(list);
+    size_t count = 0;
+    for (uint32_t i = 0; i < WRITES; i++) {
+        const struct pim_dram_location read = {0, i / APART % o->banks, 7 + i / APART, i % o->columns},
+                                       write = {0, (1 + i % 2) * o->banks + 1, 5, i / 2 % o->columns};
+        if (i % APART == APART - 1)
+            list[count++] = (struct access){i, pim_dram_address(&configuration.mapping, &read), false};
+        list[count++] = (struct access){i, pim_dram_address(&configuration.mapping, &write), true};
+    }
+    serve(&outcome, &configuration, list, count, true);
+    uint64_t refreshes = 0;
+    for (size_t i = 0; i < outcome.record_count; i++)
+        if (outcome.records[i].command == streams[_i].command)
+            ck_assert_uint_lt(outcome.records[i].cycle, ++refreshes * interval + interval);
+    ck_assert_uint_ge(refreshes + 1, outcome.cycles / interval);
+    outcome_free(&outcome);
+    free(list);
+}
+END_TEST
+
 Suite *suite_channel_policy(void)
 {
     Suite *suite = suite_create("channel_policy");
     TCase *cases = tcase_create("by hand");
     tcase_add_loop_test(cases, rule_by_rule, 0, sizeof rules / sizeof rules[0]);
+    tcase_add_loop_test(cases, refreshes_under_writes, 0, sizeof streams / sizeof streams[0]);
     suite_add_tcase(suite, cases);
     return suite;
 }
