@@ -267,6 +267,25 @@ static enum pim_status refuse_interval(const struct pim_dram_specification *spec
                     key, interval, specification->clock_ps, least, computing, enough);
 }
 
+/*
+ * What refreshes of banks take at most, when closing the rows of one takes `close` and so many ranks wait for
+ * one another. Alone, a rank closes rows while the refresh before still keeps the next one away, and each of
+ * the two has to fit: one that comes late makes no other later. Where ranks wait for one another they add up.
+ */
+static uint64_t longest_step(const struct pim_dram_specification *specification, bool same_bank,
+                             uint64_t waits, uint64_t close)
+{
+    const uint32_t *parameter = specification->parameter;
+    const uint64_t turns =
+        same_bank ? specification->organization.banks : pim_dram_banks_per_rank(&specification->organization);
+    const uint64_t again = (parameter[T(RFCPB)] + turns - 1) / turns; /* to a bank that has its turn again */
+    const uint64_t apart =
+        parameter[T(RREFD)] > parameter[T(REFPB_REFPB)] ? parameter[T(RREFD)] : parameter[T(REFPB_REFPB)];
+    const uint64_t others = waits > 1 ? waits * parameter[T(RREFD)] + again : again;
+    const uint64_t longest = apart > others ? apart : others;
+    return waits > 1 ? waits * close + longest : longest > close ? longest : close;
+}
+
 static enum pim_status check_refresh(const struct pim_dram_specification *specification,
                                      enum pim_dram_refreshing refreshing, bool independent,
                                      struct pim_error *error)
@@ -285,17 +304,10 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     if (same_bank) /* each of its banks is served and closed, one behind the other on the buses */
         close += (uint64_t)(specification->organization.bank_groups - 1) *
                  (parameter[PIM_DRAM_T_CCD_S] + parameter[PIM_DRAM_T_PPD] + 1);
-    const uint64_t apart =
-        parameter[PIM_DRAM_T_RREFD] > parameter[PIM_DRAM_T_REFPB_REFPB] || !(independent || same_bank)
-            ? parameter[PIM_DRAM_T_RREFD]
-            : parameter[PIM_DRAM_T_REFPB_REFPB];
     const uint64_t waits = independent ? 1 : ranks;
-    uint64_t least = per_bank_refresh
-                         ? waits * (close + apart) +
-                               parameter[PIM_DRAM_T_RFCPB] /
-                                   (same_bank ? specification->organization.banks
-                                              : pim_dram_banks_per_rank(&specification->organization))
-                         : waits * close + parameter[PIM_DRAM_T_RFC];
+    uint64_t least = waits * close + (per_bank_refresh ? 0 : parameter[PIM_DRAM_T_RFC]);
+    if (per_bank_refresh)
+        least = longest_step(specification, same_bank, waits, close);
     if (independent)
         least += 4 * ranks;
     least += ranks * own_delay(specification);

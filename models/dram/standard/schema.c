@@ -258,7 +258,8 @@ static enum pim_status take_refresh(const struct pim_configuration *values,
     if (rate > 1 && parameter[PIM_DRAM_T_RFC_FINE] == 0)
         return pim_configuration_fail(values, error, "dram.refresh_rate",
                                       "%u needs dram.trfc_fine, the cycles of one of its refreshes", rate);
-    specification->refresh_rate = rate;
+    /* Refreshes of banks that have an interval of their own are not more frequent, nor are they of less. */
+    specification->refresh_rate = policy->per_bank_refresh && parameter[PIM_DRAM_T_REFIPB] > 0 ? 1 : rate;
     if (rate > 1) {
         parameter[PIM_DRAM_T_REFI] /= rate;
         parameter[PIM_DRAM_T_RFC] = parameter[PIM_DRAM_T_RFC_FINE];
@@ -268,7 +269,7 @@ static enum pim_status take_refresh(const struct pim_configuration *values,
     return PIM_OK;
 }
 
-static enum pim_status take_energy(const struct pim_configuration *values,
+static enum pim_status take_energy(const struct pim_configuration *values, uint32_t refresh_rate,
                                    struct pim_dram_energy_parameters *energy, struct pim_error *error)
 {
     *energy = (struct pim_dram_energy_parameters){
@@ -289,7 +290,7 @@ static enum pim_status take_energy(const struct pim_configuration *values,
         .idd5pb = pim_configuration_real(values, "energy.idd5pb_ma"),
         .devices = pim_configuration_count(values, "energy.devices"),
     };
-    energy->refresh_pj /= (double)(1u << pim_configuration_choice(values, "dram.refresh_rate"));
+    energy->refresh_pj /= refresh_rate;
     if (energy->model != PIM_DRAM_ENERGY_CURRENTS)
         return PIM_OK;
     /* What is below standby would give negative energy; 0 is not given, and what needs it is not modelled. */
@@ -346,5 +347,5 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
                                pim_configuration_boolean(values, "dram.bank_xor"),
                                &specification->organization, error) != PIM_OK)
         return error->status;
-    return take_energy(values, &configuration->energy, error);
+    return take_energy(values, specification->refresh_rate, &configuration->energy, error);
 }

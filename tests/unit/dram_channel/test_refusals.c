@@ -12,7 +12,7 @@
 
 static const struct {
     const char *preset;
-    const char *settings[4];
+    const char *settings[5];
     const char *message; /* part of it */
 } refused[] = {
     {"ddr4_2400r", {"dram.tras=56"}, "dram.tras is 56 cycles and dram.trc is 55"},
@@ -50,8 +50,16 @@ static const struct {
     {"ddr4_2400r", {"dram.clock_ps=10000", "dram.trefi_ns=5570"}, NULL},
     {"ddr4_2400r",
      {"dram.refresh_mode=per_bank", "dram.trefi_bank_ns=30"},
-     "as dram.trefi_bank_ns = 118.286"},
-    {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.trefi_bank_ns=118.286"}, NULL},
+     "as dram.trefi_bank_ns = 103.292"},
+    {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.trefi_bank_ns=103.292"}, NULL},
+    /* REFpb may not follow one another faster than they are due */
+    {"ddr4_2400r",
+     {"dram.refresh_mode=per_bank", "dram.trefpb_refpb=200", "dram.trefi_bank=150"},
+     "takes up to 200: give more than that, as dram.trefi_bank_ns = 167.433"},
+    {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.trefpb_refpb=200", "dram.trefi_bank=201"}, NULL},
+    {"ddr4_2400r",
+     {"dram.refresh_mode=per_bank", "dram.trfc_bank=2400", "dram.trefi_bank=150"},
+     "takes up to 150"},
     /* a second in ns is the longest: then in cycles */
     {"ddr4_2400r",
      {"dram.clock_ps=1000000", "dram.trfc=1000000"},
@@ -110,13 +118,20 @@ static const struct {
      {"dram.refresh_rate=2", "dram.trfc_fine=211", "dram.trfc=400"},
      "dram.trfc: counts with dram.refresh_rate \"1\" alone, which is \"2\" here: it would change nothing"},
     {"lpddr5_6400",
-     {"dram.refresh_mode=per_bank", "dram.trefi_ns=1950"},
+     {"dram.refresh_mode=per_bank", "dram.trefi_bank=391", "dram.trefi_ns=3900"},
      "dram.trefi_ns: counts with dram.refresh_mode \"per_bank\" where dram.trefi_bank is 0, which is 391 "
      "here"},
     {"ddr5_4800an",
      {"dram.refresh_mode=same_bank", "dram.trefi=4000", "dram.trefi_bank_ns=900"},
      "dram.trefi: counts with dram.refresh_mode \"same_bank\" where dram.trefi_bank_ns is 0, which is 900"},
     {"lpddr5_6400", {"dram.refresh_mode=per_bank", "dram.trefi_ns=3000", "dram.trefi_bank=0"}, NULL},
+    {"lpddr5_6400",
+     {"dram.refresh_mode=per_bank", "dram.trefi_bank=391", "dram.refresh_rate=2", "dram.trfc_fine=150"},
+     "dram.refresh_rate: counts with dram.refresh_mode \"per_bank\" where dram.trefi_bank is 0, which is 391 "
+     "here"},
+    /* closing the rows and the distance between REFpb, 72 cycles, pass at the same time */
+    {"lpddr5_6400", {"dram.refresh_mode=per_bank", "dram.ranks=2", "dram.maintenance=rank"}, NULL},
+    {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.refresh_rate=2", "dram.trfc_fine=290"}, NULL},
     {"lpddr4_3200", {"dram.refresh_mode=per_bank", "dram.trefi_ns=1950"}, NULL},
     {"ddr4_2400r", {"dram.trfc_fine=211", "dram.constraints=jedec; rank: REF -> ACT >= trfc_fine"}, NULL},
     /* what the preset says is no choice of the user's; distances count for logs, and times by name in rows */
@@ -317,6 +332,25 @@ START_TEST(times_in_ns)
 }
 END_TEST
 
+/* Refreshes of banks, of every preset that has them: each bank at least as often as by those of its rank. */
+START_TEST(banks_refreshed_as_ranks)
+{
+    static const char *const modes[][2] = {{"dram.refresh_mode=per_bank"}, {"dram.refresh_mode=same_bank"}};
+    const char *preset = pim_dram_preset((size_t)_i)->name;
+    struct pim_dram_configuration configuration;
+    struct pim_error error;
+    for (unsigned same = 0; same < 2; same++) {
+        if (try_configure(&configuration, preset, modes[same], &error) != PIM_OK)
+            continue; /* its default interval is too short */
+        const struct pim_dram_specification *specification = &configuration.specification;
+        const uint32_t turns = same ? specification->organization.banks
+                                    : pim_dram_banks_per_rank(&specification->organization);
+        ck_assert_uint_le(pim_dram_bank_refresh_interval(specification) * turns,
+                          specification->parameter[PIM_DRAM_T_REFI]);
+    }
+}
+END_TEST
+
 START_TEST(impossible_configurations)
 {
     struct pim_dram_configuration configuration;
@@ -456,6 +490,7 @@ Suite *suite_channel_refusals(void)
 {
     Suite *suite = suite_create("channel_refusals");
     TCase *cases = tcase_create("refusals");
+    tcase_add_loop_test(cases, banks_refreshed_as_ranks, 0, (int)pim_dram_preset_count());
     tcase_add_loop_test(cases, impossible_configurations, 0, sizeof refused / sizeof refused[0]);
     tcase_add_loop_test(cases, times_in_ns, 0, 12);
     tcase_add_loop_test(cases, request_lists, 0, sizeof lists / sizeof lists[0]);
