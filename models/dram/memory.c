@@ -127,18 +127,22 @@ static uint32_t merge(const struct pim_dram_memory *memory, const struct pim_dra
     return merged;
 }
 
-/* One request of several accesses, row by row; returns how many. */
+/* One request of several accesses, row by row; returns how many. It arrives with the first that is accepted:
+ * channels do not wait for one another. */
 static uint64_t serve_pieces(struct pim_dram_memory *memory, const struct pim_dram_request *request,
                              struct pim_dram_run run)
 {
+    uint64_t *const arrived = run.arrived, piece = UINT64_MAX;
     const unsigned shift = memory->mapping.access_shift;
     const uint64_t first = request->address >> shift;
     const uint64_t end = ((request->address + request->bytes - 1) >> shift) + 1;
-    for (uint64_t at = first; at < end; at += run.count, run.arrived = NULL) {
+    for (uint64_t at = first; at < end; at += run.count) {
         uint64_t room = memory->run - (at & (memory->run - 1));
         run.count = (uint32_t)(end - at < room ? end - at : room);
         run.location = pim_dram_locate(&memory->mapping, at << shift);
+        run.arrived = &piece;
         serve_run(memory, request->cycle, run);
+        *arrived = at == first || piece < *arrived ? piece : *arrived;
     }
     return end - first;
 }

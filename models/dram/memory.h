@@ -37,8 +37,8 @@ uint64_t pim_dram_memory_request(struct pim_dram_memory *memory, uint64_t cycle,
                                  uint64_t request);
 
 /* Hands over a list, or the next part of one; request i is known to the sink as `first` + i, which hears of
- * each of its column accesses (of the first with `first_command`). arrived[i] is the cycle in which its first
- * access was accepted. Returns the number of column accesses. */
+ * each of its column accesses (of the first with `first_command`). arrived[i] is the cycle in which the
+ * first of its accesses was accepted. Returns the number of column accesses. */
 uint64_t pim_dram_memory_serve(struct pim_dram_memory *memory, const struct pim_dram_request *requests,
                                size_t count, uint64_t first, uint64_t *arrived);
 

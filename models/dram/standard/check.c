@@ -269,8 +269,8 @@ static enum pim_status refuse_interval(const struct pim_dram_specification *spec
 
 /*
  * What refreshes of banks take at most, when closing the rows of one takes `close` and so many ranks wait for
- * one another. Alone, a rank closes rows while the refresh before still keeps the next one away, and each of
- * the two has to fit: one that comes late makes no other later. Where ranks wait for one another they add up.
+ * one another. REFpb keeps the next one of its rank away while the rows of that are closed; alone it has to
+ * let in an ACT that came just before. REFsb, for which more banks are closed, has the sum of both.
  */
 static uint64_t longest_step(const struct pim_dram_specification *specification, bool same_bank,
                              uint64_t waits, uint64_t close)
@@ -278,12 +278,11 @@ static uint64_t longest_step(const struct pim_dram_specification *specification,
     const uint32_t *parameter = specification->parameter;
     const uint64_t turns =
         same_bank ? specification->organization.banks : pim_dram_banks_per_rank(&specification->organization);
-    const uint64_t again = (parameter[T(RFCPB)] + turns - 1) / turns; /* to a bank that has its turn again */
-    const uint64_t apart =
-        parameter[T(RREFD)] > parameter[T(REFPB_REFPB)] ? parameter[T(RREFD)] : parameter[T(REFPB_REFPB)];
-    const uint64_t others = waits > 1 ? waits * parameter[T(RREFD)] + again : again;
-    const uint64_t longest = apart > others ? apart : others;
-    return waits > 1 ? waits * close + longest : longest > close ? longest : close;
+    const uint64_t apart = parameter[T(REFPB_REFPB)];
+    const uint64_t others = same_bank && apart > parameter[T(RREFD)] ? apart : parameter[T(RREFD)];
+    const uint64_t steps = waits * (close + others) + parameter[T(RFCPB)] / turns;
+    const uint64_t least = apart + (waits > 1 ? waits * close : parameter[T(RRD_L)] + 2);
+    return steps > least ? steps : least;
 }
 
 static enum pim_status check_refresh(const struct pim_dram_specification *specification,
@@ -301,9 +300,14 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     uint64_t close = (row > parameter[PIM_DRAM_T_RC] ? row : parameter[PIM_DRAM_T_RC]) + served +
                      parameter[PIM_DRAM_T_AAD] + parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] +
                      parameter[PIM_DRAM_T_WR_PRE] + parameter[PIM_DRAM_T_RPAB];
-    if (same_bank) /* each of its banks is served and closed, one behind the other on the buses */
-        close += (uint64_t)(specification->organization.bank_groups - 1) *
-                 (parameter[PIM_DRAM_T_CCD_S] + parameter[PIM_DRAM_T_PPD] + 1);
+    if (same_bank) { /* each of its banks is served and closed, one behind the other on the buses, and so are
+                        those of ranks that do so at the same time */
+        const uint32_t together = independent ? specification->organization.ranks : 1;
+        const uint32_t change = together > 1 ? parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_CS] : 0;
+        const uint32_t column = parameter[PIM_DRAM_T_CCD_S] > change ? parameter[PIM_DRAM_T_CCD_S] : change;
+        close += ((uint64_t)specification->organization.bank_groups * together - 1) *
+                 (column + parameter[PIM_DRAM_T_PPD] + 1);
+    }
     const uint64_t waits = independent ? 1 : ranks;
     uint64_t least = waits * close + (per_bank_refresh ? 0 : parameter[PIM_DRAM_T_RFC]);
     if (per_bank_refresh)

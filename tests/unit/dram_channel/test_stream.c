@@ -124,7 +124,7 @@ static struct trace *run(const struct pim_dram_configuration *configuration,
         uint64_t end = list[i].address + list[i].bytes, first = list[i].address / access * access;
         for (uint64_t at = first; at < end; at += access, trace->accesses++) {
             uint64_t arrived = pim_dram_memory_request(memory, list[i].cycle, at, list[i].write, i);
-            trace->arrived[i] = at == first ? arrived : trace->arrived[i];
+            trace->arrived[i] = at == first || arrived < trace->arrived[i] ? arrived : trace->arrived[i];
         }
     }
     trace->cycles = pim_dram_memory_finish(memory);
@@ -265,6 +265,34 @@ START_TEST(renumbering_changes_nothing)
 }
 END_TEST
 
+/* A request in two channels arrives in the one that takes it, while the other is full. */
+START_TEST(arrival_in_two_channels)
+{
+    enum { BEFORE = 60 };
+    static const char *const settings[] = {"dram.channels=2", NULL};
+    struct pim_dram_configuration configuration;
+    configure(&configuration, "ddr4_2400r", settings);
+    struct trace *trace = calloc(1, sizeof *trace);
+    ck_assert_ptr_nonnull(trace);
+    const struct pim_dram_sink sink = {trace, served, NULL};
+    struct pim_dram_memory *memory = pim_dram_memory_create(
+        &configuration.specification, &configuration.policy, &configuration.mapping, &sink);
+    ck_assert_ptr_nonnull(memory);
+    struct pim_dram_request list[BEFORE + 1];
+    for (uint32_t i = 0; i <= BEFORE; i++) {
+        const struct pim_dram_location row = {.row = i};
+        list[i] = (struct pim_dram_request){0, pim_dram_address(&configuration.mapping, &row),
+                                            i < BEFORE ? 64 : 128, false};
+    }
+    (void)pim_dram_memory_serve(memory, list, BEFORE + 1, 0, trace->arrived);
+    ck_assert_uint_gt(trace->arrived[BEFORE - 1], 1000); /* the first channel: a row each */
+    ck_assert_uint_eq(trace->arrived[BEFORE], 0);
+    (void)pim_dram_memory_finish(memory);
+    pim_dram_memory_destroy(memory);
+    free(trace);
+}
+END_TEST
+
 Suite *suite_channel_stream(void)
 {
     Suite *suite = suite_create("channel_stream");
@@ -272,6 +300,7 @@ Suite *suite_channel_stream(void)
     tcase_add_loop_test(cases, runs_equal_single_accesses, 0, PIM_CASES(sizeof shapes / sizeof shapes[0]));
     tcase_add_test(cases, a_stream_is_one_event);
     tcase_add_test(cases, renumbering_changes_nothing);
+    tcase_add_test(cases, arrival_in_two_channels);
     suite_add_tcase(suite, cases);
     return suite;
 }
