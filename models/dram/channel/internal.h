@@ -65,6 +65,9 @@ struct pim_dram_rules {
     /* Between due refreshes of all ranks (or of a bank of each); staggered: between those of one rank and the
      * next. */
     uint32_t refresh_interval;
+    /* From ACT to a refresh of other banks, where that is longer than to the next ACT: such refreshes that go on
+     * by themselves would wait as long as rows are opened. Else 0. */
+    uint32_t refresh_behind_act;
     uint32_t refresh_turns; /* so many of them until each rank has had one: 1, or the ranks */
     uint32_t refresh_banks; /* next_bank counts so far: 1, the banks of a rank, or of a group */
     uint32_t ranks, banks_per_rank, banks_per_group, groups_per_rank, ranks_per_pseudo;
@@ -188,7 +191,8 @@ struct pim_dram_channel {
     uint64_t close_time;              /* next cycle in which maintenance is to be queued; NEVER */
     bool planned;
     bool write_mode;
-    bool owing; /* a rank may owe a refresh that is not queued, or may have one ahead of its time */
+    uint32_t held; /* while a plan is made: ranks in which no row is opened before a refresh */
+    bool owing;    /* a rank may owe a refresh that is not queued, or may have one ahead of its time */
     uint32_t waiting_count[2];
     uint32_t maintenance_first, maintenance_count;
     uint32_t free_count;
@@ -313,6 +317,8 @@ void maintenance_begin(struct pim_dram_channel *channel, bool cycle_begins, uint
 struct choice maintenance_choice(const struct pim_dram_channel *channel, uint64_t floor);
 /* The banks of a section whose requests independent maintenance keeps away. */
 uint64_t maintenance_banks(const struct pim_dram_channel *channel, uint32_t section);
+/* Would an ACT for a bank in `cycle` keep away a refresh of its rank that waits for nothing else? */
+bool maintenance_holds(const struct pim_dram_channel *channel, const struct bank *bank, uint64_t cycle);
 /* Tells that what maintenance_choice said was issued. */
 void maintenance_issued(struct pim_dram_channel *channel, const struct choice *choice);
 

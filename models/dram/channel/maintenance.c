@@ -347,7 +347,24 @@ uint64_t maintenance_banks(const struct pim_dram_channel *channel, uint32_t sect
         if (entry->kind != MAINTAIN_CLOSE)
             banks |= rival_banks(channel, entry, section);
     }
+    for (uint32_t ranks = channel->held; ranks; ranks &= ranks - 1)
+        banks |=
+            rank_banks(channel, (uint32_t)pim_lowest_bit(ranks), section) & ~channel->section[section].open;
     return banks;
+}
+
+bool maintenance_holds(const struct pim_dram_channel *channel, const struct bank *bank, uint64_t cycle)
+{
+    for (uint32_t place = 0; place < channel->maintenance_count; place++) {
+        const struct maintenance *entry = maintenance_at(channel, place);
+        if (entry->kind == MAINTAIN_CLOSE || entry->rank != bank->rank)
+            continue;
+        const struct choice choice = choice_at(channel, place, channel->row_floor);
+        if (choice.time != NEVER && choice.command == refresh_command(channel->rules) &&
+            cycle + channel->rules->refresh_behind_act > choice.time)
+            return true;
+    }
+    return false;
 }
 
 void maintenance_issued(struct pim_dram_channel *channel, const struct choice *choice)

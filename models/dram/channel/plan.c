@@ -245,18 +245,47 @@ static bool plan_stream(const struct pim_dram_channel *channel, struct choice *c
     return true;
 }
 
-/* Waiting requests. */
-static inline void plan_waiting(const struct pim_dram_channel *channel, uint32_t sections,
-                                struct choice *column, struct choice *row)
+/* Waiting requests that are no stream. */
+static inline void plan_requests(const struct pim_dram_channel *channel, uint32_t sections,
+                                 struct choice *column, struct choice *row)
 {
-    if (sections == 1 && channel->maintenance_count == 0 && plan_stream(channel, column))
-        return;
     if (channel->rules->policy.scheduler == PIM_DRAM_FCFS) {
         plan_oldest(channel, sections, column, row);
         return;
     }
     for (uint32_t section = 0; section < sections; section++)
         plan_banks(channel, &channel->section[section], free_banks(channel, section), column, row);
+}
+
+/* Waiting requests. */
+static inline void plan_waiting(const struct pim_dram_channel *channel, uint32_t sections,
+                                struct choice *column, struct choice *row)
+{
+    if (sections == 1 && channel->maintenance_count == 0 && plan_stream(channel, column))
+        return;
+    plan_requests(channel, sections, column, row);
+}
+
+/* Is the plan an ACT that a refresh does not let in? */
+static bool is_held(const struct pim_dram_channel *channel, const struct choice *choice)
+{
+    return choice->time != NEVER && choice->kind == CHOOSE_ROW && choice->command == PIM_DRAM_ACT &&
+           maintenance_holds(channel, &channel->banks[channel->entries[choice->entry].bank], choice->time);
+}
+
+/* Waiting requests, but for those whose ACT a refresh does not let in. */
+static PIM_NOINLINE void plan_beside_refreshes(struct pim_dram_channel *channel, uint32_t sections,
+                                               struct choice *row)
+{
+    const struct choice before[] = {channel->column, *row};
+    plan_requests(channel, sections, &channel->column, row);
+    while (is_held(channel, row)) {
+        channel->held |= UINT32_C(1) << channel->banks[channel->entries[row->entry].bank].rank;
+        channel->column = before[0];
+        *row = before[1];
+        plan_requests(channel, sections, &channel->column, row);
+    }
+    channel->held = 0;
 }
 
 /* What a cycle looks at, in this order, with floors and maintenance as they are. `sections` are those of the
@@ -284,7 +313,11 @@ static inline void plan_cycle(struct pim_dram_channel *channel, uint32_t section
     }
     if (write_mode_changes(channel))
         channel->write_mode = !channel->write_mode;
-    plan_waiting(channel, sections, &channel->column, split ? &channel->row : &channel->column);
+    struct choice *row = split ? &channel->row : &channel->column;
+    if (channel->maintenance_count > 0 && channel->rules->refresh_behind_act > 0)
+        plan_beside_refreshes(channel, sections, row);
+    else
+        plan_waiting(channel, sections, &channel->column, row);
 }
 
 static PIM_NOINLINE void plan_sections(struct pim_dram_channel *channel, bool column_turn, uint64_t floor)

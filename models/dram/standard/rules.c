@@ -119,6 +119,17 @@ static bool needs_idle_bank(enum pim_dram_command command)
            command == PIM_DRAM_REFSB;
 }
 
+/* The longest distance from ACT to the next of a class at another bank of the rank. */
+static uint32_t other_distance(const struct pim_dram_rules *rules, enum class next)
+{
+    const struct effects *effects = &rules->effects[PIM_DRAM_ACT];
+    uint32_t distance = 1;
+    for (uint32_t i = effects->begin[REACH_GROUP]; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++)
+        if (effects->list[i].next == (uint32_t)next && effects->list[i].cycles > distance)
+            distance = effects->list[i].cycles;
+    return distance;
+}
+
 struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification *specification,
                                              const struct pim_dram_policy *policy)
 {
@@ -170,6 +181,10 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
                            : policy->same_bank       ? specification->organization.banks
                                                      : rules->banks_per_rank;
     rules->banks_per_group = specification->organization.banks;
+    if (policy->independent && policy->per_bank_refresh) {
+        const uint32_t behind = other_distance(rules, policy->same_bank ? CLASS_REFSB : CLASS_REFPB);
+        rules->refresh_behind_act = behind > other_distance(rules, CLASS_ACT) ? behind : 0;
+    }
     rules->groups_per_rank = specification->organization.bank_groups;
     rules->ranks_per_pseudo = specification->organization.ranks;
     return rules;

@@ -80,9 +80,9 @@ static bool same_number(const struct controller *c, uint32_t a, uint32_t b)
 }
 
 /* Are automatic precharges over in all banks that the command needs idle? */
-static bool is_idle(const struct controller *c, enum pim_dram_command command, uint32_t bank)
+static bool is_idle(const struct controller *c, uint64_t cycle, enum pim_dram_command command, uint32_t bank)
 {
-    const uint64_t last = c->clock + pim_dram_command_cycles(&c->configuration->specification, command) - 1;
+    const uint64_t last = cycle + pim_dram_command_cycles(&c->configuration->specification, command) - 1;
     for (uint32_t i = 0; i < c->banks; i++) {
         const bool needed = command == PIM_DRAM_REF     ? i / c->per_rank == bank / c->per_rank
                             : command == PIM_DRAM_REFSB ? same_number(c, i, bank)
@@ -93,17 +93,17 @@ static bool is_idle(const struct controller *c, enum pim_dram_command command, u
     return true;
 }
 
-/* Has enough time passed since every command that this one must wait for? */
-static bool ready(const struct controller *c, enum pim_dram_command command, uint32_t bank)
+/* Has enough time passed by then since every command that this one must wait for? */
+static bool ready_in(const struct controller *c, uint64_t cycle, enum pim_dram_command command, uint32_t bank)
 {
     bool any_edge = c->configuration->specification.command[command].either_edge;
-    if (c->configuration->specification.half_clock && c->clock % 2 == 0 && !any_edge)
+    if (c->configuration->specification.half_clock && cycle % 2 == 0 && !any_edge)
         return false;
     if (command == PIM_DRAM_ACT && c->half_cycle > 0)
         return false;
     const bool idle = command == PIM_DRAM_ACT || command == PIM_DRAM_REF || command == PIM_DRAM_REFPB ||
                       command == PIM_DRAM_REFSB;
-    if (idle && !is_idle(c, command, bank))
+    if (idle && !is_idle(c, cycle, command, bank))
         return false;
     for (size_t i = 0; i < c->table.count; i++) {
         const struct pim_dram_constraint *row = &c->table.row[i];
@@ -117,12 +117,17 @@ static bool ready(const struct controller *c, enum pim_dram_command command, uin
                 for (unsigned k = 0;
                      k < KEPT && c->issued[previous][other][k] > 0 && in_scope(c, row->scope, bank, other);
                      k++)
-                    too_close += c->clock < c->issued[previous][other][k] + row->cycles;
+                    too_close += cycle < c->issued[previous][other][k] + row->cycles;
             if (too_close >= row->window)
                 return false;
         }
     }
     return true;
+}
+
+static bool ready(const struct controller *c, enum pim_dram_command command, uint32_t bank)
+{
+    return ready_in(c, c->clock, command, bank);
 }
 
 static void issue(struct controller *c, enum pim_dram_command command, uint32_t bank, int64_t row,
@@ -347,11 +352,46 @@ static bool is_rival(const struct controller *c, const struct job *job, uint32_t
            (bank / c->per_rank != job->rank || !same_direction);
 }
 
+/* From ACT to the next command of the kind in another bank of the rank. */
+static uint32_t behind_act(const struct controller *c, enum pim_dram_command next)
+{
+    uint32_t longest = 1;
+    for (size_t i = 0; i < c->table.count; i++) {
+        const struct pim_dram_constraint *row = &c->table.row[i];
+        if ((row->previous >> PIM_DRAM_ACT & 1) && (row->next >> next & 1) && row->window == 1 &&
+            row->scope != PIM_DRAM_SCOPE_BANK && row->scope != PIM_DRAM_SCOPE_OTHER_RANK &&
+            row->cycles > longest)
+            longest = row->cycles;
+    }
+    return longest;
+}
+
+/* Would an ACT for `bank` keep away a refresh of banks that waits for nothing but a few cycles more? */
+static bool is_held(const struct controller *c, const struct job *job, uint32_t bank)
+{
+    if (c->row[bank] >= 0 || bank / c->per_rank != job->rank ||
+        (job->kind != JOB_REFRESH_BANK && job->kind != JOB_REFRESH_SAME))
+        return false;
+    const enum pim_dram_command refresh = job->kind == JOB_REFRESH_BANK ? PIM_DRAM_REFPB : PIM_DRAM_REFSB;
+    const uint32_t apart = behind_act(c, refresh);
+    if (apart <= behind_act(c, PIM_DRAM_ACT))
+        return false;
+    uint64_t last = c->clock + apart - 1;
+    last -= c->configuration->specification.half_clock && last % 2 == 0;
+    for (uint32_t i = 0; i < c->banks; i++)
+        if (in_job(c, job, i) &&
+            (c->row[i] >= 0 || has_active(c, i, i + 1) || !ready_in(c, last, refresh, i)))
+            return false;
+    return true;
+}
+
 /* Independent maintenance keeps requests away from its own banks, and from what would delay it for ever. */
 static bool kept_away(const struct controller *c, uint32_t bank)
 {
     for (size_t i = 0; i < c->job_count; i++)
-        if (in_job(c, &c->jobs[i], bank) || (c->jobs[i].kind != JOB_CLOSE && is_rival(c, &c->jobs[i], bank)))
+        if (in_job(c, &c->jobs[i], bank) ||
+            (c->jobs[i].kind != JOB_CLOSE && is_rival(c, &c->jobs[i], bank)) ||
+            (c->policy->independent && is_held(c, &c->jobs[i], bank)))
             return true;
     return false;
 }
