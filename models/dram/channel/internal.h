@@ -65,8 +65,8 @@ struct pim_dram_rules {
     /* Between due refreshes of all ranks (or of a bank of each); staggered: between those of one rank and the
      * next. */
     uint32_t refresh_interval;
-    /* From ACT to a refresh of other banks, where that is longer than to the next ACT: such refreshes that go on
-     * by themselves would wait as long as rows are opened. Else 0. */
+    /* From ACT to a refresh of other banks, where that is longer than to the next ACT: such refreshes that go
+     * on by themselves would wait as long as rows are opened. Else 0. */
     uint32_t refresh_behind_act;
     uint32_t refresh_turns; /* so many of them until each rank has had one: 1, or the ranks */
     uint32_t refresh_banks; /* next_bank counts so far: 1, the banks of a rank, or of a group */

@@ -310,16 +310,16 @@ void waiting_renumber(struct pim_dram_channel *channel)
 static void close_behind(struct pim_dram_channel *channel, struct bank *bank, const struct entry *entry,
                          uint64_t cycle)
 {
-    static const enum class idle[] = {CLASS_ACT, CLASS_REFPB, CLASS_REFSB};
     const struct pim_dram_rules *rules = channel->rules;
     const uint64_t at = cycle + (entry->write ? rules->write_close : rules->read_close);
     const uint64_t restored = bank->opened + rules->activate_close;
     bank_close(channel, bank, entry->bank, later(at, restored));
     if (restored <= at)
         return;
-    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
-        forbid_until(bank->ready, rules, idle[i], restored);
-    forbid_until(channel->ranks[bank->rank].ready, rules, CLASS_REF, restored);
+    for (unsigned next = 0; next < CLASSES; next++)
+        if (rules->precharge[next] > 0) /* commands to a rank are kept away from there */
+            forbid_until(next == CLASS_REF ? channel->ranks[bank->rank].ready : bank->ready, rules,
+                         (enum class)next, restored);
 }
 
 static void issue_column(struct pim_dram_channel *channel, const struct choice *choice)
