@@ -59,6 +59,15 @@ static bool has_other_uses(const struct pim_configuration *values, const char *p
             pim_configuration_given(values, "dram.commands"));
 }
 
+bool pim_dram_bank_interval_counts(const struct pim_configuration *values)
+{
+    char mode[32];
+    pim_configuration_show(values, paths[MODE], mode, sizeof mode);
+    return strcmp(mode, "\"same_bank\"") != 0 ||
+           !pim_configuration_later(values, paths[MODE], "dram.trefi_bank") ||
+           !pim_configuration_later(values, paths[MODE], "dram.trefi_bank_ns");
+}
+
 /* With refreshes of banks the interval of a rank, and its rate, count where they make theirs: not beside a
  * given one. */
 static enum pim_status refuse_rank_interval(const struct pim_configuration *values, struct pim_error *error)
@@ -67,7 +76,9 @@ static enum pim_status refuse_rank_interval(const struct pim_configuration *valu
     static const char *const banks[] = {"dram.trefi_bank", "dram.trefi_bank_ns"};
     char mode[32], interval[32];
     pim_configuration_show(values, paths[MODE], mode, sizeof mode);
-    for (unsigned i = 0; i < 2 * sizeof ranks / sizeof ranks[0] && strcmp(mode, "\"all_bank\"") != 0; i++) {
+    if (strcmp(mode, "\"all_bank\"") == 0 || !pim_dram_bank_interval_counts(values))
+        return PIM_OK;
+    for (unsigned i = 0; i < 2 * sizeof ranks / sizeof ranks[0]; i++) {
         const char *rank = ranks[i / 2], *bank = banks[i % 2];
         if (!pim_configuration_given(values, bank) || !pim_configuration_in_spite(values, rank, bank) ||
             has_other_uses(values, rank))

@@ -4,6 +4,10 @@
 
 #include "sim/configuration/configuration.h"
 
+/* Whether an interval of refreshes of banks is that of the mode: one that was there before REFsb was asked for
+ * is that of a standard's REFpb. */
+bool pim_dram_bank_interval_counts(const struct pim_configuration *values);
+
 /* PIM_BAD_INPUT names the first key that was given in spite of the one that rules it out, and would do
  * nothing (`pim_configuration_in_spite`). What a preset or a file says is taken when a later value rules it
  * out. */

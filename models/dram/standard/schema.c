@@ -258,6 +258,8 @@ static enum pim_status take_refresh(const struct pim_configuration *values,
     if (rate > 1 && parameter[PIM_DRAM_T_RFC_FINE] == 0)
         return pim_configuration_fail(values, error, "dram.refresh_rate",
                                       "%u needs dram.trfc_fine, the cycles of one of its refreshes", rate);
+    if (!pim_dram_bank_interval_counts(values))
+        parameter[PIM_DRAM_T_REFIPB] = 0;
     /* Refreshes of banks that have an interval of their own are not more frequent, nor are they of less. */
     specification->refresh_rate = policy->per_bank_refresh && parameter[PIM_DRAM_T_REFIPB] > 0 ? 1 : rate;
     if (rate > 1) {

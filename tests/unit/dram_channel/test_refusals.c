@@ -12,7 +12,7 @@
 
 static const struct {
     const char *preset;
-    const char *settings[5];
+    const char *settings[4];
     const char *message; /* part of it */
 } refused[] = {
     {"ddr4_2400r", {"dram.tras=56"}, "dram.tras is 56 cycles and dram.trc is 55"},
@@ -118,15 +118,16 @@ static const struct {
      {"dram.refresh_rate=2", "dram.trfc_fine=211", "dram.trfc=400"},
      "dram.trfc: counts with dram.refresh_rate \"1\" alone, which is \"2\" here: it would change nothing"},
     {"lpddr5_6400",
-     {"dram.refresh_mode=per_bank", "dram.trefi_bank=391", "dram.trefi_ns=3900"},
+     {"dram.refresh_mode=per_bank", "dram.trefi_ns=3900"},
      "dram.trefi_ns: counts with dram.refresh_mode \"per_bank\" where dram.trefi_bank is 0, which is 391 "
      "here"},
     {"ddr5_4800an",
      {"dram.refresh_mode=same_bank", "dram.trefi=4000", "dram.trefi_bank_ns=900"},
      "dram.trefi: counts with dram.refresh_mode \"same_bank\" where dram.trefi_bank_ns is 0, which is 900"},
     {"lpddr5_6400", {"dram.refresh_mode=per_bank", "dram.trefi_ns=3000", "dram.trefi_bank=0"}, NULL},
+    {"lpddr5_6400", {"dram.refresh_mode=same_bank", "dram.trefi_ns=3000"}, NULL}, /* 391 is that of REFpb */
     {"lpddr5_6400",
-     {"dram.refresh_mode=per_bank", "dram.trefi_bank=391", "dram.refresh_rate=2", "dram.trfc_fine=150"},
+     {"dram.refresh_mode=per_bank", "dram.refresh_rate=2", "dram.trfc_fine=150"},
      "dram.refresh_rate: counts with dram.refresh_mode \"per_bank\" where dram.trefi_bank is 0, which is 391 "
      "here"},
     /* closing the rows and the distance between REFpb, 72 cycles, pass at the same time */
@@ -332,21 +333,32 @@ START_TEST(times_in_ns)
 }
 END_TEST
 
-/* Refreshes of banks, of every preset that has them: each bank at least as often as by those of its rank. */
+/* Refreshes of banks, of every preset that has them: each bank at least as often as by those of its rank, but
+ * for the two whose REFpb is as far apart as the reference has it. REFsb takes an interval that is given with
+ * it, and not that of REFpb. */
 START_TEST(banks_refreshed_as_ranks)
 {
-    static const char *const modes[][2] = {{"dram.refresh_mode=per_bank"}, {"dram.refresh_mode=same_bank"}};
+    static const char *const modes[][3] = {{"dram.refresh_mode=per_bank"},
+                                           {"dram.refresh_mode=same_bank"},
+                                           {"dram.refresh_mode=same_bank", "dram.trefi_bank=1500"}};
     const char *preset = pim_dram_preset((size_t)_i)->name;
+    const bool as_reference = strcmp(preset, "lpddr5_6400") == 0 || strcmp(preset, "hbm1_2000") == 0;
     struct pim_dram_configuration configuration;
     struct pim_error error;
-    for (unsigned same = 0; same < 2; same++) {
-        if (try_configure(&configuration, preset, modes[same], &error) != PIM_OK)
+    for (unsigned mode = 0; mode < 3; mode++) {
+        if (try_configure(&configuration, preset, modes[mode], &error) != PIM_OK)
             continue; /* its default interval is too short */
         const struct pim_dram_specification *specification = &configuration.specification;
-        const uint32_t turns =
-            same ? specification->organization.banks : pim_dram_banks_per_rank(&specification->organization);
-        ck_assert_uint_le(pim_dram_bank_refresh_interval(specification) * turns,
-                          specification->parameter[PIM_DRAM_T_REFI]);
+        const uint32_t interval = pim_dram_bank_refresh_interval(specification),
+                       all = specification->parameter[PIM_DRAM_T_REFI];
+        if (mode == 2)
+            ck_assert_uint_eq(interval, 1500);
+        else if (mode == 1)
+            ck_assert_uint_eq(interval, all / specification->organization.banks);
+        else if (as_reference)
+            ck_assert_uint_eq(interval * 8 / all, 1);
+        else
+            ck_assert_uint_le(interval * pim_dram_banks_per_rank(&specification->organization), all);
     }
 }
 END_TEST
