@@ -310,6 +310,22 @@ static uint64_t piece_cycles(const struct pim_estimate_hardware *hardware, uint6
     return open + pim_scale_up(opened, leaves_row(hardware, among), hardware->row_bytes);
 }
 
+/* Routers under the nodes. */
+static struct pim_machine_grid grid_of(const struct pim_estimate_hardware *hardware)
+{
+    return pim_machine_grid(&hardware->network, hardware->width, hardware->height);
+}
+
+/* Cycles of the busiest link in a round in which every node sends, where the ways of all lead over it. */
+static uint64_t crossed_cycles(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+{
+    const struct pim_machine_grid grid = grid_of(hardware);
+    if (!hardware->network.detours)
+        return 0;
+    return pim_estimate_flits(hardware,
+                              pim_machine_detour_flits(&grid, pim_divide_up(bytes, hardware->flit_bytes)));
+}
+
 /*
  * A round without the flight of its head. Packets are read, sent and written one after another: all of them
  * pass one of the three, the first comes there and the last goes on from there. Or the port, which reads and
@@ -335,7 +351,7 @@ static uint64_t round_cycles(const struct pim_estimate_hardware *hardware, uint6
         {with_refresh(hardware, latency + read_all + write_last), last},
         {bytes > first ? port_cycles(hardware, bytes, reads) : 0, 0},
     };
-    uint64_t longest = 0;
+    uint64_t longest = crossed_cycles(hardware, bytes);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         uint64_t cycles = logic_cycles(hardware, paths[i].memory, hardware->memory_khz) +
                           pim_estimate_worm(hardware, paths[i].link);
@@ -355,6 +371,13 @@ uint64_t pim_estimate_zero_load(const struct pim_estimate_hardware *hardware, un
     return pim_estimate_network(hardware, zero_load(hardware, routers));
 }
 
+/* Routers on a way that is so long along the grid. */
+static uint32_t way(const struct pim_estimate_hardware *hardware, uint32_t routers)
+{
+    const struct pim_machine_grid grid = grid_of(hardware);
+    return hardware->network.detours ? pim_machine_detour(&grid) : routers;
+}
+
 uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_t bytes, unsigned nodes)
 {
     if (bytes == 0 || nodes < 2)
@@ -364,8 +387,8 @@ uint64_t pim_estimate_ring(const struct pim_estimate_hardware *hardware, uint64_
      * A piece crosses rounds - 1 links between neighbours and, at most once, the way back over the whole
      * line. The receives are announced ahead; only the first announcement is waited for.
      */
-    uint64_t neighbour = zero_load(hardware, 2);
-    uint64_t back = zero_load(hardware, nodes);
+    uint64_t neighbour = zero_load(hardware, way(hardware, 2));
+    uint64_t back = zero_load(hardware, way(hardware, nodes));
     uint64_t flight = pim_estimate_network(hardware, back + back + (rounds - 1) * neighbour);
     /* A node sends its own piece first, and passes on what came in the round before from then on. */
     uint64_t among = nodes * bytes;

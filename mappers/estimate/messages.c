@@ -78,6 +78,7 @@ static uint32_t no_limit(uint32_t limit)
 static struct timing begin(const struct pim_estimate_hardware *hardware, struct pim_pace *const *pace)
 {
     return (struct timing){.hardware = hardware,
+                           .grid = pim_machine_grid(&hardware->network, hardware->width, hardware->height),
                            .units = hardware->width * hardware->height,
                            .in_order = hardware->in_order,
                            .logic = 1,
@@ -88,6 +89,15 @@ static struct timing begin(const struct pim_estimate_hardware *hardware, struct 
                            .held = no_limit(hardware->send_packets),
                            .window = no_limit(hardware->window),
                            .pace = pace};
+}
+
+/* Room for units and links. */
+static bool reserve_units(struct timing *timing)
+{
+    const size_t routers = (size_t)timing->grid.columns * timing->grid.rows;
+    timing->unit = calloc((size_t)timing->units + 1, sizeof *timing->unit);
+    timing->link_free = calloc(routers * PIM_MACHINE_UNIT + 1, sizeof *timing->link_free);
+    return timing->unit && timing->link_free;
 }
 
 /* Room for transfers and their packets. */
@@ -157,6 +167,7 @@ static void run(struct timing *timing, const uint64_t *start, uint64_t *end)
 static bool finish(struct timing *timing, bool ready)
 {
     free(timing->unit);
+    free(timing->link_free);
     free(timing->item);
     free(timing->course);
     free(timing->packet);
@@ -214,9 +225,8 @@ bool pim_estimate_messages(const struct pim_estimate_hardware *hardware,
     struct timing timing = begin(hardware, pace);
     timing.transfer = messages;
     timing.transfers = count;
-    timing.unit = calloc((size_t)timing.units + 1, sizeof *timing.unit);
     timing.item = calloc(2 * (size_t)count + 1, sizeof *timing.item);
-    const bool ready = timing.unit && timing.item && reserve_transfers(&timing);
+    const bool ready = reserve_units(&timing) && timing.item && reserve_transfers(&timing);
     if (ready) {
         list_messages(&timing);
         run(&timing, start, end);
@@ -323,9 +333,8 @@ static bool prepare_programs(struct timing *timing, const struct pim_estimate_pr
     struct message_end *ends = calloc(2 * (size_t)timing->transfers + 1, sizeof *ends);
     *messages = calloc((size_t)timing->transfers + 1, sizeof **messages);
     timing->transfer = *messages;
-    timing->unit = calloc((size_t)timing->units + 1, sizeof *timing->unit);
     timing->item = calloc((size_t)items + 1, sizeof *timing->item);
-    bool ready = ends && *messages && timing->unit && timing->item;
+    bool ready = reserve_units(timing) && ends && *messages && timing->item;
     if (ready) {
         list_programs(timing, programs, ends);
         meet(timing, ends, ends + timing->transfers, *messages);

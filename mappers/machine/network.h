@@ -6,11 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In which order messages pass the columns and rows of a mesh. */
+/* In which order messages pass the columns and rows of a mesh or torus. */
 enum pim_machine_order {
-    /* not known: another topology or routing, or links of a list; or nobody asks: an ideal network */
-    PIM_MACHINE_NO_ORDER,
-    PIM_MACHINE_X_FIRST,
+    PIM_MACHINE_NO_ORDER, /* not known: another topology; or nobody asks: an ideal network */
+    PIM_MACHINE_X_FIRST,  /* routings with a choice among shortest ways as well */
     PIM_MACHINE_Y_FIRST
 };
 
@@ -28,6 +27,11 @@ struct pim_machine_network {
     uint64_t terminal_cycles, terminal_cycles_by;
     uint64_t worm_cycles, worm_flits;
     enum pim_machine_order order;
+    bool ideal;             /* packets pass one another on links between routers and to units */
+    bool wraps;             /* rows and columns of three routers and more are rings */
+    bool detours;           /* every packet goes by a router of its own, any of all */
+    uint32_t concentration; /* units of a router, neighbours in a row; 0: one */
+    uint32_t columns, rows; /* routers of a mesh or torus; 0: as many as the units need */
 };
 
 /* Network cycles that so many flits of any packets hold that link. */
@@ -66,26 +70,96 @@ enum pim_machine_link {
     PIM_MACHINE_LINKS
 };
 
-/* The one by which a message to unit `to` leaves router `at` of a mesh of that width: x first where the order
- * is not known. */
-static inline enum pim_machine_link pim_machine_towards(const struct pim_machine_network *network,
-                                                        uint32_t width, uint32_t at, uint32_t to)
+/* Routers of a mesh or torus, in rows. */
+struct pim_machine_grid {
+    uint32_t columns, rows;
+    uint32_t units; /* of a router */
+    uint32_t width; /* units in a row */
+    bool wraps, y_first;
+};
+
+/* Under an array of units of that size, or of a part of one from its first unit on. */
+static inline struct pim_machine_grid pim_machine_grid(const struct pim_machine_network *network,
+                                                       uint32_t width, uint32_t height)
+{
+    const uint32_t units = network->concentration == 0 ? 1 : network->concentration;
+    return (struct pim_machine_grid){.columns = network->columns > 0 ? network->columns : width / units,
+                                     .rows = network->rows > 0 ? network->rows : height,
+                                     .units = units,
+                                     .width = width,
+                                     .wraps = network->wraps,
+                                     .y_first = network->order == PIM_MACHINE_Y_FIRST};
+}
+
+/* The router of a unit. */
+static inline uint32_t pim_machine_router(const struct pim_machine_grid *grid, uint32_t unit)
+{
+    return unit / grid->width * grid->columns + unit % grid->width / grid->units;
+}
+
+/* Whether the shorter way from `at` to `to`, another place of a line of `count`, leads upwards; `even` decides
+ * where both ways around a ring are equal. */
+static inline bool pim_machine_up(bool wraps, uint32_t count, uint32_t at, uint32_t to, bool even)
+{
+    if (!wraps || count < 3)
+        return at < to;
+    const uint32_t up = at < to ? to - at : count + to - at;
+    return 2 * up == count ? even : 2 * up < count;
+}
+
+/* The link by which a message to router `to` leaves router `at`; to the unit, when it is there. */
+static inline enum pim_machine_link pim_machine_towards(const struct pim_machine_grid *grid, uint32_t at,
+                                                        uint32_t to)
 {
     if (at == to)
         return PIM_MACHINE_UNIT;
-    const bool same_column = at % width == to % width, same_row = at / width == to / width;
-    if (same_row || (!same_column && network->order != PIM_MACHINE_Y_FIRST))
-        return at % width < to % width ? PIM_MACHINE_EAST : PIM_MACHINE_WEST;
-    return at < to ? PIM_MACHINE_SOUTH : PIM_MACHINE_NORTH;
+    const uint32_t x = at % grid->columns, y = at / grid->columns, to_x = to % grid->columns,
+                   to_y = to / grid->columns;
+    const bool even = (x + y) % 2 == 0;
+    if (y == to_y || (x != to_x && !grid->y_first))
+        return pim_machine_up(grid->wraps, grid->columns, x, to_x, even) ? PIM_MACHINE_EAST
+                                                                         : PIM_MACHINE_WEST;
+    return pim_machine_up(grid->wraps, grid->rows, y, to_y, even) ? PIM_MACHINE_SOUTH : PIM_MACHINE_NORTH;
 }
 
 /* The router at the other end of a link to a neighbour. */
-static inline uint32_t pim_machine_behind(uint32_t width, uint32_t at, enum pim_machine_link link)
+static inline uint32_t pim_machine_behind(const struct pim_machine_grid *grid, uint32_t at,
+                                          enum pim_machine_link link)
 {
-    return link == PIM_MACHINE_EAST    ? at + 1
-           : link == PIM_MACHINE_WEST  ? at - 1
-           : link == PIM_MACHINE_SOUTH ? at + width
-                                       : at - width;
+    const uint32_t last_x = grid->columns - 1, last_row = (grid->rows - 1) * grid->columns,
+                   x = at % grid->columns;
+    switch (link) {
+    case PIM_MACHINE_EAST:
+        return x < last_x ? at + 1 : at - last_x;
+    case PIM_MACHINE_WEST:
+        return x > 0 ? at - 1 : at + last_x;
+    case PIM_MACHINE_SOUTH:
+        return at < last_row ? at + grid->columns : at - last_row;
+    case PIM_MACHINE_NORTH:
+        return at >= grid->columns ? at - grid->columns : at + last_row;
+    case PIM_MACHINE_UNIT:
+    case PIM_MACHINE_LINKS:
+        break;
+    }
+    return at;
 }
+
+/* Links from a router to another. */
+uint32_t pim_machine_distance(const struct pim_machine_grid *grid, uint32_t from, uint32_t to);
+
+/* Routers that a packet passes in the mean from a router to another, both included; with detours by any
+ * router, rounded. */
+uint32_t pim_machine_routers(const struct pim_machine_network *network, const struct pim_machine_grid *grid,
+                             uint32_t from, uint32_t to);
+
+/* The same in the mean of all places of both; with detours alone. */
+uint32_t pim_machine_detour(const struct pim_machine_grid *grid);
+
+/* Flits that pass the busiest link, in the mean, while every unit sends `flits` by detours; no fewer than
+ * those. */
+uint64_t pim_machine_detour_flits(const struct pim_machine_grid *grid, uint64_t flits);
+
+/* The router by which packet `number` goes: drawn by its number. */
+uint32_t pim_machine_via(const struct pim_machine_grid *grid, uint64_t number);
 
 #endif

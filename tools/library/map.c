@@ -155,15 +155,12 @@ static struct pim_noc_bits narrower(struct pim_noc_bits one, struct pim_noc_bits
                                                                                                      : other;
 }
 
-/* Without contention, as in an ideal network, nobody needs it. */
+/* Without contention, as in an ideal network, nobody needs it. Layers are taken for rows of one. */
 static enum pim_machine_order order_of(const struct pim_noc_configuration *noc)
 {
-    if (noc->fidelity == PIM_NOC_IDEAL || noc->topology != PIM_NOC_MESH || noc->concentration != 1 ||
-        noc->depth != 1 || noc->link_list[0] != '\0' || noc->express_list[0] != '\0')
+    if (noc->fidelity == PIM_NOC_IDEAL || (noc->topology != PIM_NOC_MESH && noc->topology != PIM_NOC_TORUS))
         return PIM_MACHINE_NO_ORDER;
-    return noc->routing == PIM_NOC_XY   ? PIM_MACHINE_X_FIRST
-           : noc->routing == PIM_NOC_YX ? PIM_MACHINE_Y_FIRST
-                                        : PIM_MACHINE_NO_ORDER;
+    return noc->routing == PIM_NOC_YX ? PIM_MACHINE_Y_FIRST : PIM_MACHINE_X_FIRST;
 }
 
 /* F bits over n / d bits in a cycle: F d / n cycles; as wide as a flit: 0 by 0. */
@@ -182,9 +179,17 @@ struct pim_machine_network pim_map_way(const struct pim_hardware *hardware)
     const struct pim_zero_load *zero_load = &hardware->node.zero_load;
     struct pim_machine_network network = {.fixed = (int64_t)zero_load->fixed,
                                           .per_router = zero_load->per_router,
-                                          .order = order_of(&hardware->noc)};
+                                          .order = order_of(&hardware->noc),
+                                          .ideal = hardware->noc.fidelity == PIM_NOC_IDEAL,
+                                          .wraps = hardware->noc.topology == PIM_NOC_TORUS,
+                                          .detours = hardware->noc.routing == PIM_NOC_VALIANT,
+                                          .concentration = hardware->noc.concentration};
     const struct pim_noc_configuration *noc = &hardware->noc;
     const uint64_t loop = pim_noc_credit_loop(noc);
+    if (noc->topology == PIM_NOC_MESH || noc->topology == PIM_NOC_TORUS) {
+        network.columns = noc->width;
+        network.rows = noc->height;
+    }
     hold(noc, narrower(noc->link_bits, noc->terminal_bits), &network.flit_cycles, &network.flit_cycles_by);
     hold(noc, noc->link_bits, &network.link_cycles, &network.link_cycles_by);
     hold(noc, noc->terminal_bits, &network.terminal_cycles, &network.terminal_cycles_by);

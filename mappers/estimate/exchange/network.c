@@ -3,10 +3,9 @@
 #include "mappers/estimate/exchange/timing.h"
 #include "sim/integer.h"
 
-static uint32_t routers(const struct timing *timing, uint32_t from, uint32_t to)
+static uint32_t router_of(const struct timing *timing, uint32_t unit)
 {
-    const uint32_t width = timing->hardware->width, x = from % width, y = from / width;
-    return 1 + pim_difference(x, to % width) + pim_difference(y, to / width);
+    return pim_machine_router(&timing->grid, unit);
 }
 
 /* --- cycles of the network in ticks; of messages alone, rounded up to cycles of the logic --- */
@@ -23,11 +22,10 @@ static uint64_t flits_of(const struct timing *timing, uint64_t bytes)
 
 /* So many flits over a link of a unit's router: each kind as wide as it is; of messages alone as wide as the
  * narrowest. */
-static uint64_t passage(const struct timing *timing, unsigned link, uint64_t flits)
+static uint64_t passage(const struct timing *timing, enum pim_machine_link link, uint64_t flits)
 {
     const struct pim_machine_network *network = &timing->hardware->network;
-    const bool terminal = link == LINK_INJECTION || link == PIM_MACHINE_UNIT;
-    return ticks(timing, timing->programs ? pim_machine_hold(network, terminal, flits)
+    return ticks(timing, timing->programs ? pim_machine_hold(network, link == PIM_MACHINE_UNIT, flits)
                                           : pim_machine_passage(network, flits));
 }
 
@@ -54,19 +52,37 @@ static uint64_t tail(const struct timing *timing, uint64_t bytes)
 
 /* --- links --- */
 
-/* The next link from a unit to another. */
-static enum pim_machine_link link_to(const struct timing *timing, uint32_t at, uint32_t to)
+/* The next router that a packet makes for: that of its unit, or the one by which it goes. */
+static struct leg leg_to(const struct timing *timing, uint32_t from, uint32_t to, uint64_t number)
 {
-    return pim_machine_towards(&timing->hardware->network, timing->hardware->width, at, to);
+    const uint32_t goal = router_of(timing, to);
+    return (struct leg){.at = router_of(timing, from),
+                        .via = timing->hardware->network.detours ? pim_machine_via(&timing->grid, number)
+                                                                 : goal};
+}
+
+/* The next link of a way to a unit. */
+static enum pim_machine_link next_link(const struct timing *timing, struct leg *leg, uint32_t to)
+{
+    if (leg->at == leg->via)
+        leg->via = router_of(timing, to);
+    return pim_machine_towards(&timing->grid, leg->at, leg->via);
+}
+
+/* When it is free. */
+static uint64_t *link_free(struct timing *timing, const struct leg *leg, enum pim_machine_link link,
+                           uint32_t to)
+{
+    return link == PIM_MACHINE_UNIT ? &timing->unit[to].arrival_free
+                                    : &timing->link_free[(size_t)leg->at * PIM_MACHINE_UNIT + link];
 }
 
 /* A link serves one packet after another, or, where one alone cannot fill it, several by turns; a sender
  * sends one after another. Returns when the head passes it. */
-static uint64_t pass(struct timing *timing, uint32_t unit, unsigned link, uint64_t bytes, uint64_t from)
+static uint64_t pass(uint64_t *free, uint64_t cycles, uint64_t from)
 {
-    uint64_t *free = &timing->unit[unit].link_free[link], begin = pim_larger(*free, from);
-    const uint64_t flits = flits_of(timing, bytes);
-    *free = begin + (link == LINK_INJECTION ? worm(timing, flits) : passage(timing, link, flits));
+    const uint64_t begin = pim_larger(*free, from);
+    *free = begin + cycles;
     return begin;
 }
 
@@ -74,7 +90,8 @@ static uint64_t pass(struct timing *timing, uint32_t unit, unsigned link, uint64
 static uint64_t enter(struct timing *timing, uint32_t unit, uint64_t bytes)
 {
     const uint64_t cycle = timing->now / timing->network * timing->network;
-    return pass(timing, unit, LINK_INJECTION, bytes, timing->programs ? cycle : timing->now);
+    return pass(&timing->unit[unit].injection_free, worm(timing, flits_of(timing, bytes)),
+                timing->programs ? cycle : timing->now);
 }
 
 static uint64_t handed(const struct timing *timing)
@@ -86,20 +103,26 @@ void timing_signal(struct timing *timing, uint32_t transfer, enum event_kind kin
 {
     const struct pim_estimate_message *way = &timing->transfer[transfer];
     if (!timing->programs) {
-        timing_at(timing, timing->now + zero_load(timing, routers(timing, way->to, way->from)), kind,
-                  transfer);
+        const uint32_t routers =
+            pim_machine_routers(&timing->hardware->network, &timing->grid, router_of(timing, way->to),
+                                router_of(timing, way->from));
+        timing_at(timing, timing->now + zero_load(timing, routers), kind, transfer);
         return;
     }
-    timing->signal[timing->signals] = (struct signal){.transfer = transfer, .at = way->to, .kind = kind};
+    timing->signal[timing->signals] =
+        (struct signal){.transfer = transfer,
+                        .leg = leg_to(timing, way->to, way->from, ~(uint64_t)timing->signals),
+                        .kind = kind};
     timing_at(timing, enter(timing, way->to, 1) + handed(timing) + zero_load(timing, 1), EVENT_SIGNAL,
               timing->signals++);
 }
 
-/* A flit takes its turn among those of the packets that pass a link. Returns when it passes. */
-static uint64_t take_turn(struct timing *timing, uint32_t unit, unsigned link)
+/* A flit takes its turn among those of the packets that pass a link of that kind. Returns when it passes. */
+static uint64_t take_turn(const struct timing *timing, enum pim_machine_link link, uint64_t *free)
 {
-    uint64_t *free = &timing->unit[unit].link_free[link], busy = pim_larger(*free, timing->now);
-    const uint64_t flit = passage(timing, link, 1);
+    const uint64_t flit = passage(timing, link, 1), busy = pim_larger(*free, timing->now);
+    if (timing->hardware->network.ideal)
+        return timing->now;
     *free = busy + flit;
     return pim_smaller(busy, timing->now + flit);
 }
@@ -107,14 +130,14 @@ static uint64_t take_turn(struct timing *timing, uint32_t unit, unsigned link)
 void timing_signal_hop(struct timing *timing, uint32_t index)
 {
     struct signal *signal = &timing->signal[index];
-    const uint32_t to = timing->transfer[signal->transfer].from, at = signal->at;
-    const enum pim_machine_link link = link_to(timing, at, to);
-    const uint64_t begin = take_turn(timing, at, link);
+    const uint32_t to = timing->transfer[signal->transfer].from;
+    const enum pim_machine_link link = next_link(timing, &signal->leg, to);
+    const uint64_t begin = take_turn(timing, link, link_free(timing, &signal->leg, link, to));
     if (link == PIM_MACHINE_UNIT) {
         timing_at(timing, begin, signal->kind, signal->transfer);
         return;
     }
-    signal->at = pim_machine_behind(timing->hardware->width, at, link);
+    signal->leg.at = pim_machine_behind(&timing->grid, signal->leg.at, link);
     timing_at(timing, begin + ticks(timing, timing->hardware->network.per_router), EVENT_SIGNAL, index);
 }
 
@@ -141,9 +164,9 @@ static void follow(struct timing *timing, uint32_t index, uint64_t begin, bool l
 
 void timing_inject(struct timing *timing, uint32_t packet)
 {
-    const uint32_t from = timing->transfer[timing->packet[packet].transfer].from;
-    const uint64_t begin = enter(timing, from, timing->packet[packet].bytes);
-    timing->packet[packet].at = from;
+    const struct pim_estimate_message *way = &timing->transfer[timing->packet[packet].transfer];
+    const uint64_t begin = enter(timing, way->from, timing->packet[packet].bytes);
+    timing->packet[packet].leg = leg_to(timing, way->from, way->to, packet);
     follow(timing, packet, begin, false);
     timing_at(timing, begin + handed(timing) + zero_load(timing, 1), EVENT_HOP, packet);
 }
@@ -151,14 +174,17 @@ void timing_inject(struct timing *timing, uint32_t packet)
 void timing_hop(struct timing *timing, uint32_t index)
 {
     struct packet *packet = &timing->packet[index];
-    const uint32_t at = packet->at;
-    const enum pim_machine_link link = link_to(timing, at, timing->transfer[packet->transfer].to);
-    const uint64_t begin = pass(timing, at, link, packet->bytes, timing->now);
+    const uint32_t to = timing->transfer[packet->transfer].to;
+    const enum pim_machine_link link = next_link(timing, &packet->leg, to);
+    const uint64_t cycles = passage(timing, link, flits_of(timing, packet->bytes));
+    const uint64_t begin = timing->hardware->network.ideal
+                               ? timing->now
+                               : pass(link_free(timing, &packet->leg, link, to), cycles, timing->now);
     follow(timing, index, begin, link == PIM_MACHINE_UNIT);
     if (link == PIM_MACHINE_UNIT) {
         timing_at(timing, begin + tail(timing, packet->bytes), EVENT_ARRIVED, index);
         return;
     }
-    packet->at = pim_machine_behind(timing->hardware->width, at, link);
+    packet->leg.at = pim_machine_behind(&timing->grid, packet->leg.at, link);
     timing_at(timing, begin + ticks(timing, timing->hardware->network.per_router), EVENT_HOP, index);
 }

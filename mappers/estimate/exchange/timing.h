@@ -54,9 +54,6 @@ struct item {
     uint64_t end; /* when it was complete */
 };
 
-/* The link from the network interface of a unit to its router, beside those that leave the router. */
-enum { LINK_INJECTION = PIM_MACHINE_LINKS, LINKS };
-
 /* Clients of the memory port, in the order of their turns. */
 enum { CLIENT_WORK, CLIENT_SEND, CLIENT_RECEIVE, CLIENTS };
 
@@ -68,10 +65,15 @@ struct request {
     struct pim_part_cursor next;
 };
 
+/* Where a packet is, and the router that it makes for. */
+struct leg {
+    uint32_t at, via;
+};
+
 struct packet {
     uint32_t transfer, bytes;
     uint64_t offset; /* in the message */
-    uint32_t at;     /* unit whose router it is in */
+    struct leg leg;
     uint32_t next;   /* in the queue of writes */
     uint32_t links;  /* that the head has passed since it was injected */
     bool gone;       /* when the tail leaves is known */
@@ -80,8 +82,9 @@ struct packet {
 
 /* A packet of one flit on its way: an announcement or a grant. */
 struct signal {
-    uint32_t transfer, at; /* at: unit whose router it is in */
-    enum event_kind kind;  /* when it is there */
+    uint32_t transfer;
+    struct leg leg;
+    enum event_kind kind; /* when it is there */
 };
 
 struct unit {
@@ -99,7 +102,7 @@ struct unit {
     unsigned turn;             /* client that it served last */
     bool busy, scheduled;      /* the port */
     uint64_t port_free;
-    uint64_t link_free[LINKS];
+    uint64_t injection_free, arrival_free; /* its links to its router and from there */
 };
 
 /* What is known of a transfer. */
@@ -114,6 +117,7 @@ struct course {
 struct timing {
     const struct pim_estimate_hardware *hardware;
     const struct pim_estimate_message *transfer;
+    struct pim_machine_grid grid;
     uint32_t units, transfers;
     bool programs; /* items are instructions; else messages alone */
     bool in_order;
@@ -121,6 +125,7 @@ struct timing {
     uint32_t open, granted, held;    /* most receives of a unit, packets of a transfer, packets of a sender */
     uint32_t window;                 /* most of a list from the oldest on that are known to a unit */
     struct unit *unit;
+    uint64_t *link_free; /* [router * PIM_MACHINE_UNIT + where to] */
     struct item *item;
     struct pim_pace *const *pace;
     struct course *course;

@@ -92,6 +92,7 @@ struct pim_core_timing *pim_core_timing_create(const struct pim_core_mapping *ma
         return NULL;
     pim_arena_initialize(&t->arena, 1 << 20);
     t->a = *mapping->architecture;
+    t->grid = pim_machine_grid(&t->a.network, t->a.width, t->a.height);
     if (make(t, mapping))
         return t;
     pim_core_timing_destroy(t);

@@ -283,9 +283,9 @@ void pim_timing_execute(struct pim_core_timing *t, struct pim_timing_core *core,
 
 /* --- messages --- */
 
-/* Cycles of a flit's way through the empty mesh, or of what takes its place. */
-static uint64_t way(const struct pim_core_timing *t, const struct pim_timing_core *from,
-                    const struct pim_timing_core *to)
+/* Cycles of an announcement: along the grid, by whatever way messages go. */
+static uint64_t announcement(const struct pim_core_timing *t, const struct pim_timing_core *from,
+                             const struct pim_timing_core *to)
 {
     const struct pim_core_architecture *a = &t->a;
     uint32_t x = pim_difference(from->number % a->width, to->number % a->width),
@@ -300,7 +300,7 @@ uint64_t pim_timing_meeting(const struct pim_core_timing *t, const struct pim_ti
 {
     uint64_t send = pim_timing_next(t, from, PIM_ENGINE_SEND)->start;
     uint64_t receive = pim_timing_next(t, to, PIM_ENGINE_RECEIVE)->start;
-    return t->a.synchronous ? pim_larger(send, receive + way(t, to, from)) : send;
+    return t->a.synchronous ? pim_larger(send, receive + announcement(t, to, from)) : send;
 }
 
 /* Cycles from the first flit of a message until its last one has left the sender, and until it is there, but
@@ -309,11 +309,19 @@ struct crossing {
     uint64_t sent, there;
 };
 
-/* Of a message whose first flit leaves at `at`. Each link serves messages first come, first served. A message
- * that stands behind others, or behind credits of its own, stays at the sender but for what routers have room
- * for. */
+/* The link by which it leaves router `at` on its way to core `to`; one to a core is kept beside the others
+ * of the router of the same number. */
+static struct pim_server *link_of(struct pim_core_timing *t, uint32_t at, enum pim_machine_link link,
+                                  const struct pim_timing_core *to)
+{
+    return &t->link[(size_t)(link == PIM_MACHINE_UNIT ? to->number : at) * PIM_MACHINE_LINKS + link];
+}
+
+/* Of a message whose first flit leaves at `at`, by router `via`. Each link serves messages first come, first
+ * served. A message that stands behind others, or behind credits of its own, stays at the sender but for what
+ * routers have room for. */
 static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *from,
-                                  const struct pim_timing_core *to, uint64_t flits, uint64_t at)
+                                  const struct pim_timing_core *to, uint32_t via, uint64_t flits, uint64_t at)
 {
     const struct pim_core_architecture *a = &t->a;
     const uint64_t link_cycles = pim_time_network(a, pim_machine_hold(&a->network, false, flits));
@@ -323,23 +331,56 @@ static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_ti
     const uint64_t behind = flits > a->buffer_flits ? flits - a->buffer_flits : 0;
     const uint64_t buffer = pim_time_network(a, pim_machine_passage(&a->network, a->buffer_flits));
     uint64_t stood = 0, held = 0;
-    uint32_t router = from->number;
+    uint32_t router = pim_machine_router(&t->grid, from->number);
     for (uint64_t routers = 1; t->link; routers++) {
-        enum pim_machine_link link = pim_machine_towards(&a->network, a->width, router, to->number);
+        if (router == via)
+            via = pim_machine_router(&t->grid, to->number);
+        enum pim_machine_link link = pim_machine_towards(&t->grid, router, via);
         uint64_t flight = pim_time_way(a, routers), head = at + flight + stood, room = routers * buffer;
-        uint64_t end = pim_server_take(&t->link[(size_t)router * PIM_MACHINE_LINKS + link], head,
+        uint64_t end = pim_server_take(link_of(t, router, link, to), head,
                                        link == PIM_MACHINE_UNIT ? terminal_cycles : link_cycles);
         stood += end > head + alone ? end - (head + alone) : 0;
         if (narrowest_cycles > room && stood + flight > room)
             held = pim_larger(held, stood + flight - room);
         if (link == PIM_MACHINE_UNIT)
             break;
-        router = pim_machine_behind(a->width, router, link);
+        router = pim_machine_behind(&t->grid, router, link);
     }
     return (struct crossing){
         .sent =
             pim_larger(terminal_cycles, pim_time_network(a, pim_machine_worm(&a->network, behind))) + held,
         .there = alone + stood};
+}
+
+/* Routers of a way. */
+static uint64_t routers_by(const struct pim_core_timing *t, uint32_t from, uint32_t via, uint32_t to)
+{
+    return 1 + pim_machine_distance(&t->grid, from, via) + pim_machine_distance(&t->grid, via, to);
+}
+
+/* carry() over a mesh: as one worm; where each packet goes its own way, in at most so many pieces. */
+static uint64_t carry_mesh(struct pim_core_timing *t, const struct pim_timing_core *from,
+                           const struct pim_timing_core *to, uint64_t bytes, uint64_t at, uint64_t read,
+                           uint64_t *taken)
+{
+    enum { PIECES_MOST = 64 };
+    const struct pim_core_architecture *a = &t->a;
+    const uint32_t first = pim_machine_router(&t->grid, from->number),
+                   last = pim_machine_router(&t->grid, to->number);
+    const uint64_t packets = pim_divide_up(bytes, a->packet_bytes),
+                   most = a->network.detours ? pim_divide_up(packets, PIECES_MOST) * a->packet_bytes : bytes;
+    uint64_t there = 0, left = at, done = 0;
+    do {
+        const uint64_t piece = pim_smaller(most, bytes - done);
+        const uint32_t via = a->network.detours ? pim_machine_via(&t->grid, t->ways++) : last;
+        const struct crossing crossing = cross_mesh(t, from, to, via, packed(t, piece, a->flit_bits), left);
+        done += piece;
+        const uint64_t whole = pim_larger(left + crossing.there, done == bytes ? read : 0);
+        there = pim_larger(there, whole + pim_time_way(a, routers_by(t, first, via, last)));
+        left += crossing.sent;
+    } while (done < bytes);
+    *taken = pim_larger(left, read);
+    return there;
 }
 
 /* A message whose first packet is read at `at`, its last at `read`: when the interconnect has taken it.
@@ -355,11 +396,8 @@ static uint64_t carry(struct pim_core_timing *t, const struct pim_timing_core *f
         *taken = pim_larger(pim_server_take(&out[PIM_SERVER_OUT], at, cycles), read);
         return pim_server_take(&in[PIM_SERVER_IN], *taken - cycles + a->chip_link_cycles, cycles);
     }
-    if (a->connection == PIM_CORE_MESH) {
-        struct crossing crossing = cross_mesh(t, from, to, packed(t, bytes, a->flit_bits), at);
-        *taken = pim_larger(at + crossing.sent, read);
-        return pim_larger(at + crossing.there, read) + way(t, from, to);
-    }
+    if (a->connection == PIM_CORE_MESH)
+        return carry_mesh(t, from, to, bytes, at, read, taken);
     uint64_t cycles = packed(t, bytes, (uint64_t)a->link_bytes_per_cycle * 8);
     *taken = pim_larger(pim_server_take(&out[PIM_SERVER_BUS], at, cycles), read);
     if (a->connection == PIM_CORE_SHARED_MEMORY)

@@ -114,7 +114,9 @@ struct pim_core_timing {
     struct pim_timing_core *core;
     struct pim_server *server; /* [chip * PIM_SERVERS + what] */
     struct pim_server *link; /* of a mesh: [core * PIM_MACHINE_LINKS + where to]; NULL: ways are not known */
-    uint64_t *memory;        /* of each chip: busy in this phase */
+    struct pim_machine_grid grid;
+    uint64_t ways;    /* that were drawn */
+    uint64_t *memory; /* of each chip: busy in this phase */
     uint32_t chips;
     uint64_t queued; /* of all cores */
     uint64_t instructions;
