@@ -61,7 +61,8 @@ uint32_t pim_machine_detour(const struct pim_machine_grid *grid)
 
 /*
  * Half of what a line of n routers sends goes to its other half, in each of both legs, and all of it over the
- * link in the middle. Links of rings are alike: each of the two of a router carries half of the mean distance.
+ * link in the middle. Links of rings are alike: each of the two of a router carries half of the mean
+ * distance.
  */
 static uint64_t busiest(const struct pim_machine_grid *grid, uint32_t count, uint64_t flits)
 {

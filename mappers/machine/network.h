@@ -97,8 +97,8 @@ static inline uint32_t pim_machine_router(const struct pim_machine_grid *grid, u
     return unit / grid->width * grid->columns + unit % grid->width / grid->units;
 }
 
-/* Whether the shorter way from `at` to `to`, another place of a line of `count`, leads upwards; `even` decides
- * where both ways around a ring are equal. */
+/* Whether the shorter way from `at` to `to`, another place of a line of `count`, leads upwards; `even`
+ * decides where both ways around a ring are equal. */
 static inline bool pim_machine_up(bool wraps, uint32_t count, uint32_t at, uint32_t to, bool even)
 {
     if (!wraps || count < 3)

@@ -6,8 +6,9 @@
  *  1. All packets of a message but the last are written at once.
  *  2. A message passes the mesh as one worm. Each link of its way serves messages first come, first served;
  *     one that waits for a link stays at its sender but for what routers on the way have room for; virtual
- *     channels are never short. On other topologies and routings than a mesh with xy or yx, and in an ideal
- *     network, nobody waits.
+ *     channels are never short. Routings with a choice among shortest ways go along x first; with detours
+ *     every packet is a worm of its own, by the router that it draws. On other topologies than meshes and
+ *     tori, and in an ideal network, nobody waits.
  *     Between chips every link is that of a switch.
  *  3. The room that asynchronous messages find at the receiver is never short, and its receives follow each
  *     other.

@@ -1,4 +1,6 @@
-/* Ways through meshes and tori as mappers see them: held against the network, and against counting all ways. */
+/*
+ * Ways through meshes and tori as mappers see them: held against the network, and against counting all ways.
+ */
 #include "mappers/machine/network.h"
 #include "models/noc/noc.h"
 #include "tests/unit/test_main.h"

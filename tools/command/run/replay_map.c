@@ -14,7 +14,9 @@
 
 enum { PATH_BYTES = 4096 };
 
-static enum pim_status open_temporary(char path[PATH_BYTES], struct pim_error *error)
+/* A name of our own. The trace that is written there has none until it is whole, so a process that is killed
+ * while it maps leaves no file. */
+static enum pim_status name_temporary(char path[PATH_BYTES], struct pim_error *error)
 {
     const char *folder = getenv("TMPDIR");
     int length = snprintf(path, PATH_BYTES, "%s/pimsim-trace-XXXXXX", folder && *folder ? folder : "/tmp");
@@ -22,6 +24,7 @@ static enum pim_status open_temporary(char path[PATH_BYTES], struct pim_error *e
     if (file < 0)
         return pim_fail(error, PIM_IO, "%.200s: %s", path, strerror(errno));
     (void)close(file);
+    (void)unlink(path);
     return PIM_OK;
 }
 
@@ -61,7 +64,7 @@ enum pim_status replay_map(const struct replay_options *options, struct replay *
             status = pim_fail(error, PIM_USAGE,
                               "--mapper: --set %.100s: keys of the hardware are set outside", words.sets[i]);
     if (status == PIM_OK)
-        status = open_temporary(path, error);
+        status = name_temporary(path, error);
     if (status == PIM_OK) {
         status = map_to(&words, options, replay, path, error);
         if (status == PIM_OK)
