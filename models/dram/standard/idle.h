@@ -4,8 +4,8 @@
 
 #include "sim/configuration/configuration.h"
 
-/* Whether an interval of refreshes of banks is that of the mode: one that was there before REFsb was asked for
- * is that of a standard's REFpb. */
+/* Whether an interval of refreshes of banks is that of the mode: one that was there before REFsb was asked
+ * for is that of a standard's REFpb. */
 bool pim_dram_bank_interval_counts(const struct pim_configuration *values);
 
 /* PIM_BAD_INPUT names the first key that was given in spite of the one that rules it out, and would do
