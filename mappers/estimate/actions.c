@@ -58,10 +58,14 @@ static void count_vector(const struct pim_estimate_hardware *hardware,
     actions->sram_bits += pim_acu_sram_bits(&instruction->u.vector, &cost);
 }
 
+/* Links between routers on the way from a node to another. */
 static uint32_t distance(const struct pim_estimate_hardware *hardware, uint32_t a, uint32_t b)
 {
-    const uint32_t width = hardware->width;
-    return pim_difference(a % width, b % width) + pim_difference(a / width, b / width);
+    const struct pim_machine_grid grid =
+        pim_machine_grid(&hardware->network, hardware->width, hardware->height);
+    return pim_machine_routers(&hardware->network, &grid, pim_machine_router(&grid, a),
+                               pim_machine_router(&grid, b)) -
+           1;
 }
 
 /* A receive counts for the network: the message, its announcement, and a grant for every packet that is not

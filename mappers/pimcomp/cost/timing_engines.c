@@ -283,7 +283,8 @@ void pim_timing_execute(struct pim_core_timing *t, struct pim_timing_core *core,
 
 /* --- messages --- */
 
-/* Cycles of an announcement: along the grid, by whatever way messages go. */
+/* Cycles of an announcement: along the grid, by whatever way messages go, as the model has it
+ * (pim_core_hops). */
 static uint64_t announcement(const struct pim_core_timing *t, const struct pim_timing_core *from,
                              const struct pim_timing_core *to)
 {

@@ -23,7 +23,7 @@ static const struct {
     {"ddr4_2400r", {INDEPENDENT, "dram.ranks=4", "dram.bank_groups=2", "dram.trefi=1501"}},
     {"ddr4_2400r",
      {INDEPENDENT, "dram.ranks=4", "dram.bank_groups=2", "dram.trefi=1501", "dram.refresh_stagger=true"}},
-    {"lpddr4_3200", {INDEPENDENT, "dram.ranks=4", "dram.refresh_mode=per_bank", "dram.trefi_bank=300"}},
+    {"lpddr4_3200", {INDEPENDENT, "dram.ranks=4", "dram.refresh_mode=per_bank", "dram.trefi_bank=543"}},
     {"lpddr5_6400", {INDEPENDENT, "dram.ranks=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=391"}},
     {"lpddr5_6400", {INDEPENDENT, "dram.taad=13", "dram.trrd_s=1", "dram.trrd_l=1", "dram.trefi=1000"}},
     {"hbm2_pim",
@@ -135,7 +135,7 @@ static const struct {
     {"lpddr5_6400",
      {"dram.ranks=8", "dram.refresh_mode=per_bank", "dram.trefi_bank=1200", "dram.refresh_postpone=4"}},
     {"lpddr4_3200",
-     {INDEPENDENT, "dram.ranks=16", "dram.refresh_mode=per_bank", "dram.trefi_bank=400",
+     {INDEPENDENT, "dram.ranks=16", "dram.refresh_mode=per_bank", "dram.trefi_bank=2115",
       "dram.refresh_stagger=true", "dram.mapping=row column bank group rank pseudo channel"}},
     {"ddr4_2400r",
      {SAME_BANK, INDEPENDENT, "dram.ranks=2", "dram.bank_groups=32", "dram.banks=2", "dram.trefi_bank=660",
@@ -295,14 +295,14 @@ START_TEST(refresh_keeps_away_one_bank)
     const char *const settings[] = {INDEPENDENT,
                                     "dram.ranks=16",
                                     "dram.refresh_mode=per_bank",
-                                    "dram.trefi_bank=400",
+                                    "dram.trefi_bank=2115",
                                     "dram.refresh_stagger=true",
                                     NULL};
     struct pim_dram_configuration configuration;
     configure(&configuration, "lpddr4_3200", settings);
     const struct pim_dram_location other = {.bank = 64};
     unsigned before = 0; /* the ACT to bank 64 comes while the refresh waits */
-    for (uint64_t arrival = 0; arrival < 40; arrival++) {
+    for (uint64_t arrival = 107; arrival < 147; arrival++) { /* the refresh is due in 2115 / 16 */
         const struct access list[] = {
             {arrival, 0, false}, {arrival + 10, pim_dram_address(&configuration.mapping, &other), false}};
         struct outcome fast, slow;

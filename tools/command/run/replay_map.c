@@ -15,7 +15,7 @@
 enum { PATH_BYTES = 4096 };
 
 /* A name of our own. The trace that is written there has none until it is whole, so a process that is killed
- * while it maps leaves no file. */
+ * while it maps leaves no file where the system has files without a name. */
 static enum pim_status name_temporary(char path[PATH_BYTES], struct pim_error *error)
 {
     const char *folder = getenv("TMPDIR");
