@@ -308,7 +308,7 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
         close += ((uint64_t)specification->organization.bank_groups * together - 1) *
                  (column + parameter[PIM_DRAM_T_PPD] + 1);
     }
-    /* Of REFpb that are due together in more than two ranks, no more than half wait for the rows of others, as
+    /* Of REFpb that are due together in more than two ranks no more than half wait for the rows of others, as
      * runs at the limit show (8 ranks of DDR4: late with 300 cycles, never with 400). */
     const uint64_t others = refreshing == PIM_DRAM_PER_BANK ? (specification->organization.ranks + 1) / 2 : 1;
     const uint64_t waits = independent ? others : ranks;

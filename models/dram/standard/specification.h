@@ -77,7 +77,9 @@ enum pim_dram_command {
     X(RREFD, "trrefd", "8", "REFpb (REFsb) to ACT or REFpb of another bank.")                                \
     X(REFPB_REFPB, "trefpb_refpb", "0", "REFpb to REFpb of another bank (LPDDR5: tpbR2pbR); 0: trrefd.")     \
     X(REFI, "trefi", "9364", "Due refreshes of a rank are this far apart.")                                  \
-    X(REFIPB, "trefi_bank", "0", "Due REFpb (REFsb) of a rank are this far apart; 0: trefi / their number. One set before same_bank counts as 0.")
+    X(REFIPB, "trefi_bank", "0",                                                                             \
+      "Due REFpb (REFsb) of a rank are this far apart; 0: trefi / their number. "                            \
+      "One set before same_bank counts as 0.")
 
 #define PIM_DRAM_CLOCK_TIME_MAP(X)                                                                           \
     X(AAD, "taad", "0",                                                                                      \
