@@ -315,7 +315,7 @@ static const struct {
 START_TEST(times_in_ns)
 {
     static const struct {
-        const char *settings[5];
+        const char *settings[4];
         enum pim_dram_parameter parameter;
         uint32_t cycles;
     } cases[] = {
@@ -460,7 +460,7 @@ END_TEST
 
 static const struct {
     const char *preset;
-    const char *settings[5];
+    const char *settings[4];
 } mappings[] = {
     {"ddr4_2400r", {NULL}},
     {"ddr4_2400r", {"dram.bank_xor=true"}},
