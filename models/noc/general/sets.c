@@ -14,7 +14,7 @@ static bool usual_rules(const struct pim_noc *noc)
     bool output_first = islip || rules->switch_allocator == PIM_NOC_SEPARABLE_OUTPUT_FIRST;
     return !rules->general && rules->routing_delay == 1 && rules->vc_allocation_delay == 1 &&
            !rules->speculative && !rules->hold_switch_for_packet && rules->input_speedup == 1 &&
-           rules->output_speedup == 1 && !general->adaptive && rules->priority == PIM_NOC_NO_PRIORITY &&
+           rules->output_speedup == 1 && rules->priority == PIM_NOC_NO_PRIORITY &&
            (!rules->urgent_classes || output_first) && general->row_arbiter.kind == PIM_NOC_ROUND_ROBIN &&
            general->vc_arbiter.kind == PIM_NOC_ROUND_ROBIN &&
            general->switch_arbiter.kind == PIM_NOC_ROUND_ROBIN && (!islip || rules->switch_iterations == 1);
@@ -50,24 +50,26 @@ static bool fits(const struct pim_noc *noc, struct general_sets *sets)
     return most_ports << sets->shift <= NOC_ROWS_LIMIT && sets->ring > longest;
 }
 
-/* Bytes of a router with its rows: an odd number of cache lines, so that routers fall onto all places of a
- * cache. */
-static size_t router_bytes(const struct general_sets *sets)
+/* Where the parts of a router are. It has an odd number of cache lines, so that routers fall onto all places
+ * of a cache. */
+static void lay_out(struct general_sets *sets, uint32_t most_ports)
 {
     size_t row = sizeof(struct noc_input) + sizeof(struct noc_output) + 2 * sizeof(uint32_t);
-    size_t lines = (sizeof(struct sets_router) + row * SETS_ROWS * sets->words + NOC_LINE - 1) / NOC_LINE;
-    return (lines | 1) * NOC_LINE;
+    size_t slot = sizeof(struct sets_slot) + most_ports * sizeof(struct sets_event);
+    sets->slot_bytes = (slot + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+    sets->port_offset = sizeof(struct sets_router) + row * SETS_ROWS * sets->words;
+    sets->slot_offset = sets->port_offset + most_ports * sizeof(struct sets_port);
+    size_t lines = (sets->slot_offset + sets->ring * sets->slot_bytes + NOC_LINE - 1) / NOC_LINE;
+    sets->router_bytes = (lines | 1) * NOC_LINE;
 }
 
-static bool allocate(struct general_sets *sets, uint32_t nodes)
+static bool allocate(struct general_sets *sets, const struct pim_noc_topology *topology)
 {
     bool failed = false;
-    sets->router_bytes = router_bytes(sets);
+    lay_out(sets, topology->most_ports);
+    sets->large = sets->routers * sets->router_bytes > NOC_NEAR_BYTES;
     sets->router = pim_noc_allocate(sets->routers, sets->router_bytes, &failed);
-    sets->port = pim_noc_allocate(sets->ports, sizeof *sets->port, &failed);
-    sets->terminal = pim_noc_allocate(nodes, sizeof *sets->terminal, &failed);
-    sets->events = pim_noc_allocate((size_t)sets->ports * sets->ring, sizeof *sets->events, &failed);
-    sets->slots = pim_noc_allocate((size_t)sets->routers * sets->ring, sizeof *sets->slots, &failed);
+    sets->terminal = pim_noc_allocate(topology->nodes, sizeof *sets->terminal, &failed);
     return !failed;
 }
 
@@ -88,10 +90,9 @@ static void join(const struct noc_general *general, struct sets_port *port, uint
     const struct general_sets *sets = general->sets;
     port->next = general->router_of[reader];
     uint32_t number = reader - general->routers[port->next].first;
-    port->events = pim_noc_sets_event(sets, 0, reader);
-    port->slots = pim_noc_sets_slot(sets, 0, port->next);
-    port->reader = UINT64_C(1) << number;
-    port->reader_row = number << sets->shift;
+    port->slots = (char *)pim_noc_sets_router(sets, port->next) + sets->slot_offset;
+    port->reader = (uint8_t)number;
+    port->reader_row = (uint16_t)(number << sets->shift);
 }
 
 /* Who takes the credits of an input. */
@@ -115,14 +116,15 @@ static void join_back(const struct noc_general *general, struct sets_port *port,
 }
 _Static_assert(sizeof(struct noc_output) == sizeof(uint16_t) << 1, "what is spread over them");
 
-static void initialize_port(const struct noc_general *general, struct sets_word *word, uint32_t index,
-                            unsigned first)
+static void initialize_port(const struct noc_general *general, struct sets_router *router, uint32_t number)
 {
     struct general_sets *sets = general->sets;
+    uint32_t index = router->known->first + number, first = number << sets->shift;
+    struct sets_word *word = &router->word[first / SETS_ROWS];
     const struct general_output *output = &general->outputs[index];
-    join_back(general, &sets->port[index], &general->inputs[index]);
+    join_back(general, &router->port[number], &general->inputs[index]);
     if (output->reader != GENERAL_NONE)
-        join(general, &sets->port[index], output->reader);
+        join(general, &router->port[number], output->reader);
     word->free |= (uint64_t)output->free << first % SETS_ROWS;
     word->nonfull = word->free;
     sets->narrow |= output->rate.cycles > 1 || output->rate.numerator;
@@ -136,18 +138,15 @@ static void initialize(const struct noc_general *general, struct general_sets *s
         struct sets_router *router = pim_noc_sets_router(sets, node);
         router->known = &general->routers[node];
         router->out = general->outputs + router->known->first;
-        router->port = sets->port + router->known->first;
-        router->events = pim_noc_sets_event(sets, 0, router->known->first);
-        router->slots = pim_noc_sets_slot(sets, 0, node);
+        router->port = (void *)((char *)router + sets->port_offset);
+        router->slots = (char *)router + sets->slot_offset;
         router->ports = router->known->ports;
         for (size_t row = 0; row < (size_t)SETS_ROWS * sets->words; row++) {
             inputs_of(router)[row].front = NOC_NO_PACKET;
             outputs_of(sets, router)[row].credits = (uint16_t)general->buffer_flits;
         }
-        for (uint32_t port = 0; port < router->ports; port++) {
-            unsigned first = port << sets->shift;
-            initialize_port(general, &router->word[first / SETS_ROWS], router->known->first + port, first);
-        }
+        for (uint32_t port = 0; port < router->ports; port++)
+            initialize_port(general, router, port);
     }
     for (uint32_t node = 0; node < general->topology->nodes; node++)
         join(general, &sets->terminal[node], general->terminals[node].input);
@@ -162,19 +161,20 @@ enum pim_status pim_noc_sets_create(struct pim_noc *noc, struct pim_error *error
     if (!sets)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip");
     sets->routers = general->topology->routers;
-    sets->ports = general->topology->first_port[sets->routers];
     if (!fits(noc, sets)) {
         free(sets);
         general->sets = NULL;
         return PIM_OK;
     }
-    sets->early_credits = !noc->configuration.wait_for_tail_credit && !noc->configuration.step_every_cycle;
+    sets->adaptive = general->adaptive;
+    sets->early_credits =
+        !noc->configuration.wait_for_tail_credit && !noc->configuration.step_every_cycle && !sets->adaptive;
     sets->urgent = noc->configuration.urgent_classes;
     sets->wavefront_vcs = pim_noc_general_is_wavefront(noc->configuration.vc_allocator);
-    sets->two_phases =
-        noc->configuration.routing == PIM_NOC_VALIANT || noc->configuration.routing == PIM_NOC_ROMM;
+    sets->advances = sets->adaptive || noc->configuration.routing == PIM_NOC_VALIANT ||
+                     noc->configuration.routing == PIM_NOC_ROMM;
     sets->switch_allocator = noc->configuration.switch_allocator;
-    if (!allocate(sets, general->topology->nodes))
+    if (!allocate(sets, general->topology))
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a network on chip of %u routers", sets->routers);
     initialize(general, sets);
     pim_noc_sets_choose_run(general, pim_has_bit_manipulation() && !noc->configuration.portable);
@@ -186,10 +186,7 @@ void pim_noc_sets_destroy(struct general_sets *sets)
     if (!sets)
         return;
     free(sets->router);
-    free(sets->port);
     free(sets->terminal);
-    free(sets->events);
-    free(sets->slots);
     free(sets);
 }
 
@@ -245,8 +242,9 @@ void pim_noc_sets_show(struct noc_general *general)
             empty_queue(general, &general->inputs[index].arriving);
             empty_queue(general, &general->outputs[index].credits);
             for (uint64_t time = general->origin; time < general->origin + sets->ring; time++) {
-                const struct sets_slot *slot = pim_noc_sets_slot(sets, time, router);
-                const struct sets_event *event = pim_noc_sets_event(sets, time, index);
+                struct sets_slot *slot =
+                    pim_noc_sets_slot(sets, pim_noc_sets_router(sets, router)->slots, time);
+                const struct sets_event *event = &pim_noc_sets_events(slot)[port];
                 if (slot->flits >> port & 1)
                     pim_noc_general_push(general, &general->inputs[index].arriving, time, event->packet,
                                          event->flit - (port << sets->shift << 2));

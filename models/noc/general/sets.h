@@ -7,10 +7,10 @@
  *
  * 1. A row is port << shift | virtual channel; 2^shift is the first power of two that is not less than the
  *    number of virtual channels. All rows of a router are in at most SETS_WORDS words.
- * 2. Every flit and every credit under way is an event of its own, in the place of the port that will take it
- *    and of the cycle in which it can be used; its router is evaluated in that cycle.
+ * 2. Every flit and every credit under way is an event of its own, in the place of the cycle in which it can
+ *    be used and of the port that will take it; its router is evaluated in that cycle.
  * 3. A credit may be added at once to a counter that cannot run out before its time: no decision can tell
- *    (channels.h of the mesh).
+ *    (channels.h of the mesh). Not where heads have a choice, which compares credits.
  */
 #ifndef PIMSIM_MODELS_NOC_GENERAL_SETS_H
 #define PIMSIM_MODELS_NOC_GENERAL_SETS_H
@@ -42,7 +42,7 @@ struct sets_event {
     uint32_t flit;
 };
 
-/* Which ports of a router take something in a cycle. */
+/* Which ports of a router take something in a cycle; behind it the events of its ports. */
 struct sets_slot {
     uint64_t flits, credits;
 };
@@ -50,12 +50,10 @@ struct sets_slot {
 /* A port. Pointers of arbiters may be one behind the last candidate: the next one is the first. */
 struct sets_port {
     uint64_t to[SETS_WORDS]; /* rows whose front leaves by the output */
-    /* Of the output: what the input port downstream takes, by cycle modulo `ring`; NULL: a terminal. */
-    struct sets_event *events;
-    struct sets_slot *slots;
-    uint64_t reader;     /* that port of its router, as a set */
-    uint32_t reader_row; /* its first row */
-    uint32_t next;       /* router downstream */
+    char *slots;             /* of the router downstream; NULL: a terminal */
+    uint32_t next;           /* that router */
+    uint16_t reader_row;     /* the first row of its port that takes the flits */
+    uint8_t reader;          /* that port */
     /* Of the input: who takes its credits. Upstream, that of virtual channel v is credits[v << spread]. */
     uint16_t *credits;
     uint32_t credit_latency;
@@ -68,13 +66,12 @@ struct sets_port {
 };
 
 /* A router; behind it (SETS_ROWS * words each) its rows of inputs and of outputs, and what is beside the
- * inputs: sets_switch.h. */
+ * inputs (sets_switch.h), then its ports and, for each cycle modulo `ring`, its slots with their events. */
 struct sets_router {
     struct general_router *known; /* what all engines keep of it */
     struct general_output *out;   /* its ports */
     struct sets_port *port;
-    struct sets_event *events; /* of the first port, of the router: [ring] */
-    struct sets_slot *slots;
+    char *slots;
     uint64_t ports;
     struct sets_word word[SETS_WORDS];
     /* When `narrow`: outputs whose link passes something still in the cycle after the last evaluation, so
@@ -86,21 +83,20 @@ struct sets_router {
 struct general_sets {
     unsigned shift, words;
     uint32_t ring; /* cycles; a power of two */
-    uint32_t ports, routers;
+    uint32_t routers;
     bool narrow;        /* some link takes a flit longer than a cycle */
     bool early_credits; /* rule 3 */
     bool wavefront_vcs;
-    bool urgent;     /* classes of traffic go before each other */
-    bool two_phases; /* the state of a packet changes on its way */
+    bool urgent;   /* classes of traffic go before each other */
+    bool adaptive; /* heads may have a choice among outputs */
+    bool advances; /* the state of a packet changes on its way */
+    bool large;    /* the routers do not fit into the caches that are near */
     enum pim_noc_allocator switch_allocator;
     uint8_t next_row[SETS_ROWS * SETS_WORDS];
 
-    size_t router_bytes;
-    char *router;               /* [router] struct sets_router with its rows */
-    struct sets_port *port;     /* [port] */
+    size_t router_bytes, port_offset, slot_offset, slot_bytes;
+    char *router;               /* [router] struct sets_router with what is behind it */
     struct sets_port *terminal; /* [node]: as the output of a port, to the router that it injects into */
-    struct sets_event *events;  /* [port][ring] */
-    struct sets_slot *slots;    /* [router][ring] */
 };
 
 static inline struct sets_router *pim_noc_sets_router(const struct general_sets *sets, uint32_t router)
@@ -108,16 +104,17 @@ static inline struct sets_router *pim_noc_sets_router(const struct general_sets 
     return (void *)(sets->router + router * sets->router_bytes);
 }
 
-static inline struct sets_event *pim_noc_sets_event(const struct general_sets *sets, uint64_t time,
-                                                    uint32_t port)
+/* What the router with these slots takes in cycle `time`. */
+static PIM_ALWAYS_INLINE struct sets_slot *pim_noc_sets_slot(const struct general_sets *sets, char *slots,
+                                                             uint64_t time)
 {
-    return sets->events + (size_t)port * sets->ring + (time & (sets->ring - 1));
+    return (void *)(slots + (time & (sets->ring - 1)) * sets->slot_bytes);
 }
 
-static inline struct sets_slot *pim_noc_sets_slot(const struct general_sets *sets, uint64_t time,
-                                                  uint32_t router)
+/* By port. */
+static PIM_ALWAYS_INLINE struct sets_event *pim_noc_sets_events(struct sets_slot *slot)
 {
-    return sets->slots + (size_t)router * sets->ring + (time & (sets->ring - 1));
+    return (void *)(slot + 1);
 }
 
 /* `time` is less than SETS_RING_LIMIT, and so than the agenda's horizon, away. */
@@ -132,11 +129,11 @@ static PIM_ALWAYS_INLINE void pim_noc_sets_wake(struct noc_general *general, uin
 static PIM_ALWAYS_INLINE void pim_noc_sets_post(struct noc_general *general, const struct sets_port *port,
                                                 uint64_t usable, uint32_t packet, uint32_t flit)
 {
-    uint64_t place = usable & (general->sets->ring - 1);
-    struct sets_event *event = &port->events[place];
+    struct sets_slot *slot = pim_noc_sets_slot(general->sets, port->slots, usable);
+    struct sets_event *event = &pim_noc_sets_events(slot)[port->reader];
     event->packet = packet;
-    event->flit = (port->reader_row << 2) + flit;
-    port->slots[place].flits |= port->reader;
+    event->flit = ((uint32_t)port->reader_row << 2) + flit;
+    slot->flits |= UINT64_C(1) << port->reader;
     pim_noc_sets_wake(general, port->next, usable);
 }
 

@@ -1,25 +1,8 @@
 /* One cycle of a router by sets of rows: the stages of router.c, in the same order. */
-#include "models/noc/general/sets_switch.h"
+#include "models/noc/general/sets_channels.h"
+#include "models/noc/general/sets_prefetch.h"
 
 #include <assert.h>
-
-static PIM_ALWAYS_INLINE struct sets_site site_of(struct pim_noc *noc, struct sets_kind kind, uint32_t node,
-                                                  uint64_t cycle)
-{
-    struct noc_general *general = noc->general;
-    struct sets_router *router = pim_noc_sets_router(general->sets, node);
-    return (struct sets_site){
-        .kind = kind,
-        .noc = noc,
-        .general = general,
-        .sets = general->sets,
-        .router = router,
-        .out = router->out,
-        .port = router->port,
-        .cycle = cycle,
-        .node = node,
-    };
-}
 
 /* --- what arrives --- */
 
@@ -83,15 +66,13 @@ static PIM_NOINLINE void restore(struct sets_site site, unsigned row)
 
 static PIM_ALWAYS_INLINE void take_events(const struct sets_site *site)
 {
-    uint32_t ring = site->sets->ring;
-    uint64_t place = site->cycle & (ring - 1);
-    struct sets_slot *slot = &site->router->slots[place];
-    struct sets_event *events = &site->router->events[place];
+    struct sets_slot *slot = pim_noc_sets_slot(site->sets, site->router->slots, site->cycle);
+    struct sets_event *events = pim_noc_sets_events(slot);
     for (uint64_t ports = slot->flits; ports; ports &= ports - 1)
-        take_flit(site, &events[pim_lowest_bit(ports) * ring]);
+        take_flit(site, &events[pim_lowest_bit(ports)]);
     for (uint64_t ports = slot->credits; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
-        for (uint32_t set = events[port * ring].credits; set; set &= set - 1) {
+        for (uint32_t set = events[port].credits; set; set &= set - 1) {
             unsigned row = (port << site->kind.shift) + pim_lowest_bit(set);
             const struct sets_word *word = word_of(site, row);
             outputs_of(site)[row].credits++;
@@ -99,7 +80,7 @@ static PIM_ALWAYS_INLINE void take_events(const struct sets_site *site)
             if (PIM_UNLIKELY((~word->nonfull | word->tail_sent) & bit_of(row)))
                 restore(*site, row);
         }
-        events[port * ring].credits = 0;
+        events[port].credits = 0;
     }
     *slot = (struct sets_slot){0, 0};
 }
@@ -111,8 +92,10 @@ static PIM_NOINLINE void post_credit(struct noc_general *general, uint32_t node,
                                      uint64_t time)
 {
     const struct general_sets *sets = general->sets;
-    pim_noc_sets_event(sets, time, output)->credits |= UINT32_C(1) << vc;
-    pim_noc_sets_slot(sets, time, node)->credits |= UINT64_C(1) << (output - general->routers[node].first);
+    struct sets_slot *slot = pim_noc_sets_slot(sets, pim_noc_sets_router(sets, node)->slots, time);
+    uint32_t port = output - general->routers[node].first;
+    pim_noc_sets_events(slot)[port].credits |= UINT32_C(1) << vc;
+    slot->credits |= UINT64_C(1) << port;
     pim_noc_sets_wake(general, node, time);
 }
 
@@ -208,14 +191,14 @@ static PIM_ALWAYS_INLINE void send_flit(const struct sets_site *site, unsigned r
     }
     if (flit) {
         general->packets[index].hops++;
-        if (site->kind.two_phases && joined->events)
+        if (site->kind.advances && joined->slots)
             pim_noc_packet_advance(general->routing, &general->packets[index].state, site->node, port);
     }
     if (--input->left == 0 && is_last(site, row)) {
         flit |= GENERAL_TAIL;
         end_packet(site, row);
     }
-    if (joined->events) {
+    if (joined->slots) {
         pim_noc_sets_post(general, joined, usable, index, vc << 2 | flit);
         return;
     }
@@ -239,7 +222,9 @@ static PIM_ALWAYS_INLINE bool can_bid(const struct sets_site *site)
     for (unsigned word = 0; word < site->kind.words; word++)
         for (uint64_t set = site->router->word[word].bidding; set; set &= set - 1) {
             unsigned row = word * 64 + pim_lowest_bit(set), first = inputs_of(site)[row].output;
-            if (vcs_of(site, word_of(site, first)->free, first) & allowed_of(site)[row])
+            if (site->kind.adaptive
+                    ? has_choice(*site, row)
+                    : (vcs_of(site, word_of(site, first)->free, first) & allowed_of(site)[row]) != 0)
                 return true;
         }
     return false;
@@ -381,6 +366,8 @@ static PIM_ALWAYS_INLINE void run_routers(struct pim_noc *noc, uint64_t cycle, s
         uint64_t again = 0;
         for (; visit.units; visit.units &= visit.units - 1) {
             unsigned unit = pim_lowest_bit(visit.units);
+            if (PIM_UNLIKELY(general->sets->large))
+                prefetch_next(noc, kind, &visit, cycle);
             struct sets_site site = site_of(noc, kind, visit.word * 64 + unit, cycle);
             again |= (uint64_t)evaluate(&site) << unit;
         }
@@ -398,6 +385,9 @@ static const struct sets_kind wavefront = {.words = 1,
                                            .early = true,
                                            .wavefront_vcs = true,
                                            .switch_allocator = PIM_NOC_WAVEFRONT};
+
+static const struct sets_kind adaptive = {
+    .words = 1, .shift = SETS_SHIFT, .adaptive = true, .advances = true};
 
 static void run_usual(struct pim_noc *noc, uint64_t cycle)
 {
@@ -419,6 +409,11 @@ static PIM_BIT_MANIPULATION void run_wavefront_by_bits(struct pim_noc *noc, uint
     run_routers(noc, cycle, wavefront);
 }
 
+static PIM_BIT_MANIPULATION void run_adaptive_by_bits(struct pim_noc *noc, uint64_t cycle)
+{
+    run_routers(noc, cycle, adaptive);
+}
+
 static struct sets_kind kind_of(const struct general_sets *sets)
 {
     return (struct sets_kind){
@@ -428,7 +423,8 @@ static struct sets_kind kind_of(const struct general_sets *sets)
         .narrow = sets->narrow,
         .urgent = sets->urgent,
         .wavefront_vcs = sets->wavefront_vcs,
-        .two_phases = sets->two_phases,
+        .adaptive = sets->adaptive,
+        .advances = sets->advances,
         .switch_allocator = sets->switch_allocator,
     };
 }
@@ -445,8 +441,8 @@ static bool is_kind(const struct general_sets *sets, struct sets_kind kind)
     bool wave = pim_noc_general_is_wavefront(needed.switch_allocator);
     return needed.words == kind.words && needed.shift == kind.shift && needed.early == kind.early &&
            needed.narrow == kind.narrow && needed.urgent == kind.urgent &&
-           needed.wavefront_vcs == kind.wavefront_vcs && needed.two_phases == kind.two_phases &&
-           needed.switch_allocator != PIM_NOC_SEPARABLE_INPUT_FIRST &&
+           needed.wavefront_vcs == kind.wavefront_vcs && needed.adaptive == kind.adaptive &&
+           needed.advances == kind.advances && needed.switch_allocator != PIM_NOC_SEPARABLE_INPUT_FIRST &&
            wave == pim_noc_general_is_wavefront(kind.switch_allocator);
 }
 
@@ -460,4 +456,6 @@ void pim_noc_sets_choose_run(struct noc_general *general, bool bit_manipulation)
         general->run = run_narrow_by_bits;
     else if (is_kind(sets, wavefront) && bit_manipulation)
         general->run = run_wavefront_by_bits;
+    else if (is_kind(sets, adaptive) && bit_manipulation)
+        general->run = run_adaptive_by_bits;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { RANDOM = 150 };
+enum { RANDOM = 150, ADAPTIVE = 60 };
 
 /* A grid with several nodes at a router, layers, express links, or all of them. */
 static void draw_grid(struct pim_random *random, struct pim_noc_configuration *configuration)
@@ -74,7 +74,20 @@ static void draw_classes(struct pim_random *random, struct pim_noc_configuration
     }
 }
 
-static struct pim_noc_configuration draw(struct pim_random *random)
+/* A grid on which packets have a choice, large enough for one. */
+static void draw_adaptive(struct pim_random *random, struct pim_noc_configuration *configuration)
+{
+    static const enum pim_noc_routing_kind routings[] = {PIM_NOC_WEST_FIRST, PIM_NOC_ODD_EVEN,
+                                                         PIM_NOC_MINIMAL_ADAPTIVE};
+    configuration->width = pick(random, 2, 7);
+    configuration->height = pick(random, 2, 5);
+    configuration->routing = routings[pick(random, 0, 2)];
+    configuration->concentration = chance(random, 4) ? 2 : 1;
+    if (configuration->routing == PIM_NOC_MINIMAL_ADAPTIVE && chance(random, 3))
+        configuration->topology = PIM_NOC_TORUS;
+}
+
+static struct pim_noc_configuration draw(struct pim_random *random, bool adaptive)
 {
     struct pim_noc_configuration configuration;
     pim_noc_configuration_initialize(&configuration);
@@ -92,7 +105,9 @@ static struct pim_noc_configuration draw(struct pim_random *random)
     configuration.vc_iterations = pick(random, 0, 3);
     configuration.portable = chance(random, 2);
     configuration.seed = pick(random, 0, 1000);
-    if (chance(random, 2))
+    if (adaptive)
+        draw_adaptive(random, &configuration);
+    else if (chance(random, 2))
         draw_other(random, &configuration);
     else
         draw_grid(random, &configuration);
@@ -112,11 +127,11 @@ static void remove_files(const struct pim_noc_configuration *configuration)
 }
 
 /* One that is accepted, and evaluated by sets. */
-static struct pim_noc_configuration draw_accepted(struct pim_random *random)
+static struct pim_noc_configuration draw_accepted(struct pim_random *random, bool adaptive)
 {
     for (;;) {
         struct pim_error error = {0};
-        struct pim_noc_configuration configuration = draw(random);
+        struct pim_noc_configuration configuration = draw(random, adaptive);
         if (pim_noc_configuration_check(&configuration, &error) == PIM_OK &&
             evaluated_by_sets(&configuration))
             return configuration;
@@ -124,11 +139,12 @@ static struct pim_noc_configuration draw_accepted(struct pim_random *random)
     }
 }
 
-START_TEST(random_case)
+/* The same by sets, asleep and stepped, and by the general routers. */
+static void compare(unsigned seed, bool adaptive)
 {
     struct pim_random random;
-    pim_random_initialize(&random, 91001 + (uint64_t)_i);
-    struct pim_noc_configuration configuration = draw_accepted(&random);
+    pim_random_initialize(&random, seed);
+    struct pim_noc_configuration configuration = draw_accepted(&random, adaptive);
     struct list list = random_list(&random, pim_noc_nodes(&configuration));
     struct pim_noc_tag *tags = calloc(list.count + 1, sizeof *tags);
     for (size_t i = 0; i < list.count; i++)
@@ -146,7 +162,7 @@ START_TEST(random_case)
     ck_assert(!evaluated_by_sets(&configuration));
     run(&configuration, &general, (struct run_options){.tags = tags, .links = &links[2]});
     char what[64];
-    (void)snprintf(what, sizeof what, "sets, seed %d", 91001 + _i);
+    (void)snprintf(what, sizeof what, "sets, seed %u", seed);
     list_expect_same(&general, &sets, what);
     list_expect_same(&general, &stepped, what);
     for (unsigned i = 0; i < 2; i++)
@@ -159,6 +175,17 @@ START_TEST(random_case)
     list_free(&general);
     free(tags);
     remove_files(&configuration);
+}
+
+START_TEST(random_case)
+{
+    compare(91001 + (unsigned)_i, false);
+}
+END_TEST
+
+START_TEST(adaptive_case)
+{
+    compare(92001 + (unsigned)_i, true);
 }
 END_TEST
 
@@ -176,7 +203,7 @@ START_TEST(what_is_left)
     others[2].hold_switch_for_packet = true;
     others[3].output_speedup = 2;
     others[4].arbiter = PIM_NOC_MATRIX;
-    others[5].routing = PIM_NOC_WEST_FIRST;
+    others[5].priority = PIM_NOC_LOCAL_AGE;
     others[6].concentration = 16; /* 20 ports x 16 channels */
     others[6].virtual_channels = 16;
     others[6].width = others[6].height = 4;
@@ -192,6 +219,7 @@ Suite *sets_suite(void)
     Suite *suite = suite_create("noc_general_sets");
     TCase *tests = tcase_create("sets");
     tcase_add_loop_test(tests, random_case, 0, PIM_DRAWS(RANDOM));
+    tcase_add_loop_test(tests, adaptive_case, 0, PIM_DRAWS(ADAPTIVE));
     tcase_add_test(tests, what_is_left);
     suite_add_tcase(suite, tests);
     return suite;
