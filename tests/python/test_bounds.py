@@ -49,6 +49,19 @@ CURVES = (
 )
 
 
+def programs_of(network):
+    """What a network of configs/networks is mapped with here: words of the mapper, hardware, keys."""
+    family = re.match("(bert|vit|swin|pvt|twins|cswin|focal)", network)
+    if network == "bert-base-encoder":
+        return [("nicepim", "nicepim-4x4", [])]
+    if not family:
+        image = 64 if network in ("alexnet", "googlenet", "zfnet512") else 32
+        return [(f"pimcomp --layout balance --mode {mode}", "pimcomp-arch-a", [f"network.image={image}"]) for mode in ("ht", "ll")]
+    image = {"bert": None, "vit": 112, "pvt": 64, "cswin": 112}.get(family[1], 224)
+    blocks = {"bert": "2", "vit": "2"}.get(family[1], "2,2,2,2")
+    return [("allspark", "allspark-16x16", [f"network.blocks={blocks}"] + ([f"network.image={image}"] if image else []))]
+
+
 def command(*words):
     done = subprocess.run([PIMSIM, *words], capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -180,6 +193,16 @@ class Bounds(unittest.TestCase):
                 for before, after in zip(cycles, cycles[1:]):
                     self.assertLessEqual(after, before * (1 + UP_TO), cycles)
                 (self.assertLess if faster else self.assertLessEqual)(cycles[-1], cycles[0], cycles)
+
+    def test_every_network(self):
+        """Allspark's mapping of all transformers, a pair of blocks a stage; PIMCOMP's of all convolutional ones, both modes, small images."""
+        for name in sorted(os.listdir(os.path.join(ROOT, "configs/networks"))):
+            for words, hardware, keys in programs_of(name.removesuffix(".cfg")):
+                with self.subTest(network=name, words=words):
+                    TRACES[name + words] = (words, hardware, "configs/networks/" + name, keys)
+                    self.run_of(name + words, [])
+                    os.remove(self.traces[name + words])
+                    del TRACES[name + words]
 
     def test_csv_says_what_json_says(self):
         for name in TRACES:
