@@ -67,34 +67,144 @@ static bool combine(enum pim_front_rule rule, uint64_t a, uint64_t b, uint64_t *
     return true;
 }
 
+/* --- joining --- */
+
+/*
+ * The pairs of a point of the part that has fewer with all points of the other, by weight: `moving` goes from
+ * point to point there. A heap of these gives all pairs by weight; those that are beaten by what is kept do
+ * not enter it, which are most.
+ */
+struct stream {
+    struct pim_front_point next;
+    uint32_t fixed, moving;
+};
+
+struct joiner {
+    const struct pim_front *a, *b;
+    enum pim_front_rule weights, costs;
+    uint64_t capacity;
+    struct stream *heap; /* the first by compare() first */
+    uint32_t streams;
+    struct pim_front_point *kept; /* weights ascend, costs fall */
+    uint32_t count;
+    size_t room;
+};
+
+/* Whether a point that weighs as much as the last one that is kept, or more, is not worth having. */
+static bool is_beaten(const struct joiner *joiner, const struct pim_front_point *point)
+{
+    if (joiner->count == 0)
+        return false;
+    const struct pim_front_point *last = &joiner->kept[joiner->count - 1];
+    return point->cost > last->cost || (point->cost == last->cost && compare(last, point) <= 0);
+}
+
+/* The next pair of a stream, from `moving` on, that is not beaten; false: there is none. */
+static bool draw(const struct joiner *joiner, struct stream *stream)
+{
+    const bool left = joiner->a->count <= joiner->b->count; /* is fixed */
+    const uint32_t end = left ? joiner->b->count : joiner->a->count;
+    for (; stream->moving < end; stream->moving++) {
+        struct pim_front_point *next = &stream->next;
+        next->left = left ? stream->fixed : stream->moving;
+        next->right = left ? stream->moving : stream->fixed;
+        const struct pim_front_point *a = &joiner->a->points[next->left],
+                                     *b = &joiner->b->points[next->right];
+        (void)combine(joiner->weights, a->weight, b->weight, &next->weight);
+        (void)combine(joiner->costs, a->cost, b->cost, &next->cost);
+        if (next->weight > joiner->capacity)
+            return false;
+        if (!is_beaten(joiner, next))
+            return true;
+    }
+    return false;
+}
+
+static void sink(struct joiner *joiner, uint32_t place)
+{
+    struct stream *heap = joiner->heap, falling = heap[place];
+    for (uint32_t child; (child = 2 * place + 1) < joiner->streams; place = child) {
+        if (child + 1 < joiner->streams && compare(&heap[child + 1].next, &heap[child].next) < 0)
+            child++;
+        if (compare(&falling.next, &heap[child].next) <= 0)
+            break;
+        heap[place] = heap[child];
+    }
+    heap[place] = falling;
+}
+
+/* Keeps a point that is not beaten, in place of the last one where that weighs the same. */
+static bool keep(struct joiner *joiner, const struct pim_front_point *point)
+{
+    if (joiner->count > 0 && joiner->kept[joiner->count - 1].weight == point->weight)
+        joiner->count--;
+    if (joiner->count == joiner->room) {
+        size_t room = 2 * joiner->room + 64;
+        struct pim_front_point *kept = realloc(joiner->kept, room * sizeof *kept);
+        if (!kept)
+            return false;
+        joiner->kept = kept;
+        joiner->room = room;
+    }
+    joiner->kept[joiner->count++] = *point;
+    return true;
+}
+
+static bool join(struct joiner *joiner)
+{
+    const uint32_t fewer = joiner->a->count < joiner->b->count ? joiner->a->count : joiner->b->count;
+    joiner->heap = calloc((size_t)fewer + 1, sizeof *joiner->heap);
+    joiner->kept = calloc(1, sizeof *joiner->kept); /* of an empty front, too */
+    joiner->room = 1;
+    if (!joiner->heap || !joiner->kept)
+        return false;
+    for (uint32_t i = 0; i < fewer; i++) {
+        joiner->heap[joiner->streams] = (struct stream){.fixed = i};
+        joiner->streams += draw(joiner, &joiner->heap[joiner->streams]);
+    }
+    for (uint32_t place = joiner->streams / 2; place-- > 0;)
+        sink(joiner, place);
+    while (joiner->streams > 0) {
+        struct stream *first = &joiner->heap[0];
+        if (!is_beaten(joiner, &first->next) && !keep(joiner, &first->next))
+            return false;
+        first->moving++;
+        if (!draw(joiner, first))
+            *first = joiner->heap[--joiner->streams];
+        sink(joiner, 0);
+    }
+    return true;
+}
+
+/* Whether no sum is beyond SUM_MOST: that of the heaviest points is not, nor that of the dearest. */
+static bool sums_fit(const struct joiner *joiner)
+{
+    const struct pim_front *a = joiner->a, *b = joiner->b;
+    uint64_t sum;
+    return a->count == 0 || b->count == 0 ||
+           (combine(joiner->weights, a->points[a->count - 1].weight, b->points[b->count - 1].weight, &sum) &&
+            combine(joiner->costs, a->points[0].cost, b->points[0].cost, &sum));
+}
+
 enum pim_status pim_front_join(const struct pim_front *a, const struct pim_front *b,
                                enum pim_front_rule weights, enum pim_front_rule costs, uint64_t capacity,
                                struct pim_front *front, struct pim_error *error)
 {
-    uint64_t pairs = (uint64_t)a->count * b->count;
-    uint32_t made = 0;
+    struct joiner joiner = {.a = a, .b = b, .weights = weights, .costs = costs, .capacity = capacity};
     *front = (struct pim_front){0};
-    if (pairs > PIM_FRONT_POINTS)
+    if ((uint64_t)a->count * b->count > PIM_FRONT_POINTS)
         return pim_fail(error, PIM_BAD_INPUT,
                         "fronts of %" PRIu32 " and %" PRIu32 " points: at most %d pairs can be joined",
                         a->count, b->count, PIM_FRONT_POINTS);
-    struct pim_front_point *points = calloc((size_t)pairs + 1, sizeof *points);
-    if (!points)
-        return no_room(pairs, error);
-    for (uint32_t i = 0; i < a->count; i++)
-        for (uint32_t j = 0; j < b->count; j++) {
-            struct pim_front_point point = {.left = i, .right = j};
-            if (!combine(weights, a->points[i].weight, b->points[j].weight, &point.weight) ||
-                !combine(costs, a->points[i].cost, b->points[j].cost, &point.cost)) {
-                free(points);
-                return pim_fail(error, PIM_BAD_INPUT, "a sum of weights or costs is beyond %" PRIu64,
-                                SUM_MOST);
-            }
-            if (point.weight <= capacity)
-                points[made++] = point;
-        }
-    filter(front, points, made);
-    return PIM_OK;
+    if (!sums_fit(&joiner))
+        return pim_fail(error, PIM_BAD_INPUT, "a sum of weights or costs is beyond %" PRIu64, SUM_MOST);
+    const bool done = join(&joiner);
+    free(joiner.heap);
+    *front = (struct pim_front){joiner.kept, joiner.count};
+    if (done)
+        return PIM_OK;
+    pim_front_terminate(front);
+    return no_room(joiner.count, error);
 }
 
 enum pim_status pim_front_unite(const struct pim_front *const *parts, uint32_t count, struct pim_front *front,

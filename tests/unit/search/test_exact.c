@@ -3,6 +3,7 @@
 #include "mappers/search/labels.h"
 #include "sim/random.h"
 #include "tests/unit/search/suites.h"
+#include "tests/unit/test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -153,6 +154,87 @@ START_TEST(nested_choices_as_recorded)
 }
 END_TEST
 
+/* A front of up to `most` points with many equal weights and costs. */
+static struct pim_front draw_front(struct pim_random *random, uint32_t most)
+{
+    uint64_t weights[48], costs[48], range = 1 + pim_random_below(random, 60);
+    struct pim_front front;
+    uint32_t count = (uint32_t)pim_random_below(random, most + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        weights[i] = pim_random_below(random, range);
+        costs[i] = pim_random_below(random, range);
+    }
+    ck_assert(pim_front_of_items(weights, costs, count, UINT64_MAX, &front, &problem_of) == PIM_OK);
+    return front;
+}
+
+/* Whether a pair of points beats another, or is the same and was made before. */
+static bool beats(const struct pim_front_point *a, const struct pim_front_point *b)
+{
+    if (a->weight > b->weight || a->cost > b->cost)
+        return false;
+    if (a->weight < b->weight || a->cost < b->cost)
+        return true;
+    return a->left < b->left || (a->left == b->left && a->right < b->right);
+}
+
+static uint64_t combined(enum pim_front_rule rule, uint64_t a, uint64_t b)
+{
+    return rule == PIM_FRONT_SUM ? a + b : a > b ? a : b;
+}
+
+static bool has_point(const struct pim_front *front, const struct pim_front_point *point)
+{
+    for (uint32_t k = 0; k < front->count; k++)
+        if (memcmp(&front->points[k], point, sizeof *point) == 0)
+            return true;
+    return false;
+}
+
+/* All pairs, and of these those that no other beats. */
+static void expect_joined(const struct pim_front *a, const struct pim_front *b, enum pim_front_rule weights,
+                          enum pim_front_rule costs, uint64_t capacity, const struct pim_front *joined)
+{
+    struct pim_front_point *pairs = calloc((size_t)a->count * b->count + 1, sizeof *pairs);
+    uint32_t count = 0, found = 0;
+    for (uint32_t i = 0; i < a->count; i++)
+        for (uint32_t j = 0; j < b->count; j++)
+            pairs[count++] =
+                (struct pim_front_point){combined(weights, a->points[i].weight, b->points[j].weight),
+                                         combined(costs, a->points[i].cost, b->points[j].cost), i, j};
+    for (uint32_t i = 0; i < count; i++) {
+        bool worth = pairs[i].weight <= capacity;
+        for (uint32_t j = 0; j < count && worth; j++)
+            worth = i == j || !beats(&pairs[j], &pairs[i]);
+        if (!worth)
+            continue;
+        found++;
+        ck_assert_msg(has_point(joined, &pairs[i]), "pair %u of %u", i, count);
+    }
+    ck_assert_uint_eq(found, joined->count);
+    for (uint32_t k = 1; k < joined->count; k++)
+        ck_assert(joined->points[k - 1].weight < joined->points[k].weight);
+    free(pairs);
+}
+
+START_TEST(joins_are_those_of_all_pairs)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 20261128 + (uint64_t)_i);
+    struct pim_front a = draw_front(&random, 48), b = draw_front(&random, _i % 2 ? 48 : 6), joined;
+    const uint64_t capacity = pim_random_below(&random, 4) ? pim_random_below(&random, 100) : UINT64_MAX;
+    for (int rules = 0; rules < 4; rules++) {
+        const enum pim_front_rule weights = rules & 1 ? PIM_FRONT_LARGER : PIM_FRONT_SUM,
+                                  costs = rules & 2 ? PIM_FRONT_LARGER : PIM_FRONT_SUM;
+        ck_assert(pim_front_join(&a, &b, weights, costs, capacity, &joined, &problem_of) == PIM_OK);
+        expect_joined(&a, &b, weights, costs, capacity, &joined);
+        pim_front_terminate(&joined);
+    }
+    pim_front_terminate(&a);
+    pim_front_terminate(&b);
+}
+END_TEST
+
 START_TEST(fronts_refuse_what_is_too_large)
 {
     const uint64_t huge[] = {UINT64_MAX / 2}, one[] = {1};
@@ -294,6 +376,7 @@ Suite *search_exact_suite(void)
     tcase_add_test(tests, knapsacks_as_recorded);
     tcase_add_test(tests, nested_choices_as_recorded);
     tcase_add_test(tests, fronts_refuse_what_is_too_large);
+    tcase_add_loop_test(tests, joins_are_those_of_all_pairs, 0, PIM_DRAWS(400));
     tcase_add_test(tests, tours_by_labels);
     tcase_add_test(tests, labels_are_all_paths);
     tcase_add_test(tests, arcs_lead_upwards);
