@@ -27,6 +27,7 @@ struct attempt {
     struct nice_weights weights;
     uint32_t width, height; /* of the nodes that work; 0, 0: all */
     bool both;              /* the plan of branches one after another is the same: there are none */
+    bool left_out;          /* a stop came before it was begun */
     enum pim_status status;
     struct nice_plan plan;
     struct nice_result result;
@@ -37,6 +38,7 @@ enum { CORNERS = 2, ATTEMPTS = NICE_METHODS > CORNERS ? NICE_METHODS : CORNERS }
 
 struct attempts {
     const struct nice_search *search;
+    bool needed; /* there is no plan yet: the first of the list is made whatever happens */
     struct tile_memory *const *tiles; /* of each worker */
     struct pim_cycles_memory *const *cycles;
     struct attempt list[ATTEMPTS];
@@ -68,7 +70,8 @@ static enum pim_status try_limit(const struct nice_search *search, struct attemp
                                              .width = attempt->width,
                                              .height = attempt->height,
                                              .tiles = tiles,
-                                             .cycles = cycles};
+                                             .cycles = cycles,
+                                             .stop = search->stop};
         if (nice_plan_make(&request, plan, error) != PIM_OK ||
             nice_emit(plan, NULL, &attempt->result, error) != PIM_OK)
             return error->status;
@@ -92,6 +95,11 @@ static void work(void *context, unsigned worker, uint64_t index)
     const struct attempts *attempts = context;
     struct attempt *attempt = &((struct attempts *)context)->list[index];
     uint64_t limit = UINT64_MAX, memory = attempts->search->hardware->memory_bytes;
+    attempt->left_out = !(attempts->needed && index == 0) && nice_stop_asked(&attempts->search->stop);
+    if (attempt->left_out) {
+        attempt->status = pim_fail(&attempt->failure, PIM_BAD_INPUT, "it was stopped before");
+        return;
+    }
     for (int trial = 0; trial < LIMIT_TRIALS; trial++) {
         struct pim_error failure = {0};
         attempt->status = try_limit(attempts->search, attempt, attempts->tiles[worker],
@@ -124,6 +132,7 @@ static bool note(const struct nice_search *search, enum nice_method method, cons
                  struct nice_best *best)
 {
     const struct nice_tried tried = {attempt->result.cycles, attempt->result.energy.total};
+    best->cut_short = best->cut_short || attempt->left_out || attempt->plan.cut_short;
     struct nice_tried *of_method = &best->tried[method];
     if (attempt->status != PIM_OK) {
         if (of_method->cycles == 0)
@@ -234,7 +243,8 @@ static void try_corners(const struct nice_search *search, const struct turn *tur
 static void try_weights(const struct nice_search *search, const struct turn *turn,
                         struct pim_workers *workers, struct nice_best *best, struct pim_error *first)
 {
-    struct attempts attempts = {.search = search, .tiles = best->tiles, .cycles = best->cycles};
+    struct attempts attempts = {
+        .search = search, .needed = !best->found, .tiles = best->tiles, .cycles = best->cycles};
     for (int method = 0; method < NICE_METHODS; method++) {
         /* The baselines know latency and throughput alone; side by side branches need what they need one
          * after another. */
@@ -298,10 +308,14 @@ static enum pim_status refine_fastest(const struct nice_search *search, struct n
     struct attempts attempts = {.search = search, .tiles = best->tiles, .cycles = best->cycles, .count = 1};
     struct attempt *attempt = &attempts.list[0];
     const struct nice_way *way = &best->fastest;
+    best->cut_short = best->cut_short || nice_stop_asked(&search->stop);
+    if (best->cut_short)
+        return PIM_OK;
     if (search->objective == NICE_LATENCY) {
         if (nice_refine(&best->plan, &best->result, error) != PIM_OK)
             return error->status;
         best->tried[best->method] = (struct nice_tried){best->result.cycles, best->result.energy.total};
+        best->cut_short = best->plan.cut_short;
         return PIM_OK;
     }
     *attempt = (struct attempt){

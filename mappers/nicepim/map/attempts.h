@@ -31,6 +31,8 @@ struct nice_search {
     bool asked[NICE_METHODS]; /* which plans are made */
     enum nice_objective objective;
     unsigned threads; /* 0: one for each processor */
+    /* What has not been begun by then is left out, but the first plan of all; the others are cut short. */
+    struct nice_stop stop;
 };
 
 /* Estimates of a plan; 0 cycles: not tried, or it did not fit. */
@@ -49,6 +51,7 @@ struct nice_way {
 struct nice_best {
     bool branches; /* of the network may work side by side; else plans of both kinds are one */
     bool found;
+    bool cut_short;          /* it was stopped before everything was tried */
     enum nice_method method; /* that won */
     struct nice_way fastest; /* the plan of least cycles, whatever is asked for */
     struct nice_plan plan;

@@ -229,6 +229,9 @@ static enum pim_status alternate(struct nice_plan *plan, uint32_t *parent, struc
     uint64_t least = UINT64_MAX, kept_stored = 0;
     tie_classes(&plan->flow, parent);
     for (plan->rounds = 0; plan->rounds < ROUNDS_MOST; plan->rounds++) {
+        plan->cut_short = plan->rounds > 0 && nice_stop_asked(&plan->stop);
+        if (plan->cut_short)
+            break;
         if (nice_decide(plan, error) != PIM_OK)
             return error->status;
         uint64_t blind = plan->rounds == 0;
@@ -306,6 +309,7 @@ enum pim_status nice_plan_make(const struct nice_request *request, struct nice_p
                                .capacity = request->capacity,
                                .cycles = request->cycles,
                                .copy_limit = request->copy_limit,
+                               .stop = request->stop,
                                .serial = request->method == NICE_SERIAL,
                                .sequential = request->method == NICE_SEQUENTIAL};
     bool pipeline = request->method == NICE_PIPELINE;

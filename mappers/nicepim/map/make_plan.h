@@ -30,6 +30,7 @@ struct nice_request {
     uint32_t width, height;
     struct tile_memory *tiles;        /* of this thread, as long as the plan is; NULL: the plan has its own */
     struct pim_cycles_memory *cycles; /* the same; NULL: each cycle is found anew */
+    struct nice_stop stop;            /* asked before each round of decisions and layouts but the first */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "mappers/machine/nodes.h"
 #include "mappers/nicepim/check/check_values.h"
 #include "mappers/nicepim/map/attempts.h"
+#include "mappers/search/problem.h"
 #include "sim/output/json.h"
 #include "sim/output/output.h"
 
@@ -28,6 +29,7 @@ static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("objective", struct choices, objective, "GOAL", "latency|energy|edp",
                    "What is minimised: cycles (latency), energy, or their product (edp)"),
     PIM_THREADS_ROW("Threads that make plans (one for each processor); the plan is the same with any number"),
+    PIM_SECONDS_ROW("Of the search, which then takes the best plan so far; the first one is always made"),
     PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, 64, "Images that are worked together (1)"),
     PIM_FLAG_ROW(
         "check-values", struct choices, check,
@@ -50,12 +52,31 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
                              sizeof refusals / sizeof refusals[0], error);
 }
 
+/* When a search ends. */
+struct told {
+    const struct pim_mapper_search *search;
+    double begin;
+};
+
+static bool is_stopped(const struct told *told)
+{
+    return told->search->stop && told->search->stop(told->search->context);
+}
+
+static bool stop(void *context)
+{
+    const struct told *told = context;
+    return is_stopped(told) ||
+           (told->search->seconds > 0 && pim_search_seconds() - told->begin >= (double)told->search->seconds);
+}
+
 struct made {
     struct nice_search search;
     struct nice_best best;
     struct pim_estimate_hardware hardware;
     const char *configuration;
-    unsigned asked; /* of enum MAPPING_.. */
+    unsigned asked;          /* of enum MAPPING_.. */
+    const char *ended_early; /* what the search was stopped by; NULL: it was not */
     char network[256], mapping[256];
     bool check, checked;
     struct nice_record record; /* for the check */
@@ -84,18 +105,24 @@ static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *
     made->configuration = inputs->configuration_text;
     made->check = choices->check;
     made->asked = choices->mapping;
+    struct told told = {&choices->search, pim_search_seconds()};
     made->search = (struct nice_search){.network = inputs->network,
                                         .hardware = &made->hardware,
                                         .batch = (uint32_t)choices->batch,
                                         .objective = (enum nice_objective)choices->objective,
-                                        .threads = (unsigned)choices->search.threads};
+                                        .threads = (unsigned)choices->search.threads,
+                                        .stop = {stop, &told}};
     static const enum nice_method methods_of[] = {NICE_METHODS, NICE_SEQUENTIAL, NICE_SERIAL, NICE_PARALLEL,
                                                   NICE_PIPELINE};
     for (int method = 0; method < NICE_METHODS; method++)
         made->search.asked[method] = choices->mapping == MAPPING_NICEPIM
                                          ? method != NICE_PIPELINE
                                          : method == (int)methods_of[choices->mapping];
-    return nice_search(&made->search, &made->best, error);
+    const enum pim_status status = nice_search(&made->search, &made->best, error);
+    made->search.stop = made->best.plan.stop = (struct nice_stop){NULL, NULL};
+    if (status == PIM_OK && made->best.cut_short)
+        made->ended_early = is_stopped(&told) ? "interrupt" : "time limit";
+    return status;
 }
 
 static enum pim_status estimate(void *plan, struct pim_mapper_estimate *estimate, struct pim_error *error)
@@ -255,6 +282,8 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
         else if (made->best.left_out[method][0] != '\0')
             fprintf(file, "%-20s %s: %s\n", "left out", nice_methods[method], made->best.left_out[method]);
     }
+    if (made->ended_early)
+        fprintf(file, "search               ended early (%s): the best plan so far\n", made->ended_early);
     fprintf(file, "estimated cycles     %" PRIu64 "\n", made->best.result.cycles);
     pim_format_energy(energy, made->best.result.energy.total);
     if (made->best.result.energy.total > 0)
@@ -362,6 +391,8 @@ static enum pim_status write_json(void *plan, FILE *file, struct pim_error *erro
     pim_json_put_count(json, "memory_bytes", made->best.result.memory_bytes);
     pim_json_put_count(json, "front_points", p->front_points);
     pim_json_put_text(json, "objective", nice_objectives[made->search.objective]);
+    if (made->ended_early)
+        pim_json_put_text(json, "ended_early", made->ended_early);
     put_choice(json, p);
     if (p->parts > 0)
         pim_json_put_count(json, "parts", p->parts);
@@ -388,6 +419,7 @@ const struct pim_mapper pim_nicepim_mapper = {
                    "does: regions of branches, "
                    "cuts of layers, copies of weights, layouts.",
     .transformers = PIM_TRANSFORMERS_RECOGNISED,
+    .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .accept = accept,
     .plan_size = sizeof(struct made),

@@ -22,6 +22,17 @@ struct nice_decision {
     uint64_t stored;  /* bytes of weights on a node */
 };
 
+/* Whether a search shall end with what it has; asked now and then, by several threads. NULL: never. */
+struct nice_stop {
+    bool (*asked)(void *context);
+    void *context;
+};
+
+static inline bool nice_stop_asked(const struct nice_stop *stop)
+{
+    return stop->asked && stop->asked(stop->context);
+}
+
 struct nice_plan {
     const struct pim_estimate_hardware
         *hardware; /* of the nodes that work: the corner of the array, or all of it */
@@ -45,6 +56,8 @@ struct nice_plan {
     uint32_t images, parts;        /* of a pipeline; no parts: there is none */
     uint32_t *part;                /* of each layer of a pipeline */
     uint32_t front_points, rounds; /* of the choice; alternations until nothing changed */
+    struct nice_stop stop;
+    bool cut_short; /* it was stopped before these, or the refinement, were over */
 };
 
 void nice_plan_terminate(struct nice_plan *plan);

@@ -112,6 +112,71 @@ START_TEST(better_hardware_is_not_slower)
 }
 END_TEST
 
+struct patience {
+    uint64_t left;
+};
+
+static bool runs_out(void *context)
+{
+    struct patience *patience = context;
+    patience->left -= patience->left > 0;
+    return patience->left == 0;
+}
+
+/* The best plan that is found before a stop is asked for `patience` times; how many methods had a plan. */
+static uint64_t best_within(const struct pim_network *network, const struct machine *machine,
+                            uint64_t patience, bool *cut_short, unsigned *methods)
+{
+    struct patience of_search = {patience};
+    struct pim_error error = {0};
+    struct nice_best best = {0};
+    const struct nice_search search = {
+        .network = network,
+        .hardware = &machine->estimate,
+        .batch = 1,
+        .asked = {[NICE_PARALLEL] = true, [NICE_SERIAL] = true, [NICE_SEQUENTIAL] = true},
+        .objective = NICE_LATENCY,
+        .threads = 1,
+        .stop = {runs_out, &of_search}};
+    check(nice_search(&search, &best, &error), &error);
+    ck_assert(best.found);
+    *cut_short = best.cut_short;
+    *methods = 0;
+    for (int method = 0; method < NICE_METHODS; method++) {
+        *methods += best.tried[method].cycles > 0;
+        ck_assert(best.tried[method].cycles == 0 || best.tried[method].cycles >= best.result.cycles);
+    }
+    const uint64_t cycles = best.result.cycles;
+    nice_best_terminate(&best);
+    return cycles;
+}
+
+/* The first plan is made whatever happens, and the others as far as there is time. */
+START_TEST(stop_takes_the_best_so_far)
+{
+    static struct machine machine;
+    struct pim_network *network = nicepim_network("configs/networks/squeezenet.cfg", "network.image=32");
+    machine_read(&machine, "nicepim-4x4", NULL, 0);
+    bool cut_short;
+    unsigned methods;
+    const uint64_t whole = best_within(network, &machine, UINT64_MAX, &cut_short, &methods);
+    ck_assert(!cut_short);
+    ck_assert_uint_eq(methods, 3);
+    const uint64_t first = best_within(network, &machine, 1, &cut_short, &methods);
+    ck_assert(cut_short);
+    ck_assert_uint_eq(methods, 1);
+    ck_assert_uint_gt(first, whole);
+    uint64_t last = first;
+    for (uint64_t patience = 2; cut_short; patience *= 2) {
+        const unsigned before = methods;
+        last = best_within(network, &machine, patience, &cut_short, &methods);
+        ck_assert_uint_ge(methods, before);
+    }
+    ck_assert_uint_eq(last, whole);
+    pim_network_destroy(network);
+}
+END_TEST
+
 void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("refine");
@@ -121,6 +186,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_loop_test(tests, weights_keep_to_their_memory, 0, count);
     tcase_add_loop_test(tests, better_hardware_is_not_slower, 0,
                         PIM_CASES(sizeof ladders / sizeof ladders[0]));
+    tcase_add_test(tests, stop_takes_the_best_so_far);
     suite_add_tcase(suite, tests);
     srunner_add_suite(runner, suite);
 }

@@ -163,6 +163,12 @@ static void judge(struct refiner *refiner, struct nice_result *result, uint64_t 
     place_all(refiner);
 }
 
+static bool is_over(const struct refiner *refiner)
+{
+    refiner->plan->cut_short = refiner->plan->cut_short || nice_stop_asked(&refiner->plan->stop);
+    return refiner->plan->cut_short;
+}
+
 static void refine_blocks(struct refiner *refiner, struct nice_result *result, struct pim_error *error)
 {
     struct nice_plan *plan = refiner->plan;
@@ -171,7 +177,8 @@ static void refine_blocks(struct refiner *refiner, struct nice_result *result, s
         const uint64_t stored = plan->stored;
         bool changed = false;
         memcpy(refiner->kept, plan->decision, count * sizeof *refiner->kept);
-        for (uint32_t i = count * block / BLOCKS; i < count * (block + 1) / BLOCKS; i++) {
+        for (uint32_t i = count * block / BLOCKS; i < count * (block + 1) / BLOCKS && !is_over(refiner);
+             i++) {
             if (plan->flow.operation[i].kind == FLOW_PRODUCT && refiner->places.program.status == PIM_OK)
                 changed = improve(refiner, i, error) || changed;
         }

@@ -11,7 +11,8 @@
 /*
  * Changes decisions of a plan so that its programs are estimated to take fewer cycles. *result is that of the
  * plan as it comes and as it is left: never more cycles, and where there are not fewer the plan is as it was.
- * Baselines are not changed. The cost of the choice stays what the choice was worth.
+ * Baselines are not changed. Where the plan is to stop, the rest of the products stays as it is
+ * (`cut_short`). The cost of the choice stays what the choice was worth.
  */
 enum pim_status nice_refine(struct nice_plan *plan, struct nice_result *result, struct pim_error *error);
 
