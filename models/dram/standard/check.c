@@ -285,6 +285,26 @@ static uint64_t longest_step(const struct pim_dram_specification *specification,
     return steps > least ? steps : least;
 }
 
+/*
+ * Independent refreshes let in no row of another rank while they wait for a request whose row is open, but
+ * the rows that were opened before are served first, each at another rank's distance on the data bus: in all
+ * banks of the other ranks, unless rows open no faster than the bus serves them. Ranks that take turns
+ * (refresh_stagger) wait as long: rows open as freely between their refreshes.
+ */
+static uint64_t others_served(const struct pim_dram_specification *specification, bool same_bank)
+{
+    const uint32_t *parameter = specification->parameter;
+    const struct pim_dram_organization *organization = &specification->organization;
+    const uint64_t change = parameter[T(B)] + parameter[T(CS)];
+    const uint64_t step = change > parameter[T(CCD_S)] ? change : parameter[T(CCD_S)];
+    const uint64_t fourth = (parameter[T(FAW)] + UINT64_C(3)) / 4;
+    const uint64_t open = fourth > parameter[T(RRD_S)] ? fourth : parameter[T(RRD_S)];
+    const uint64_t precharges = same_bank ? (uint64_t)organization->bank_groups * (parameter[T(PPD)] + 1) : 0;
+    const uint64_t served =
+        organization->ranks * step > open ? pim_dram_banks_per_rank(organization) * step : 0;
+    return (organization->ranks - 1) * (served + precharges);
+}
+
 static enum pim_status check_refresh(const struct pim_dram_specification *specification,
                                      enum pim_dram_refreshing refreshing, bool independent,
                                      struct pim_error *error)
@@ -300,25 +320,17 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     uint64_t close = (row > parameter[PIM_DRAM_T_RC] ? row : parameter[PIM_DRAM_T_RC]) + served +
                      parameter[PIM_DRAM_T_AAD] + parameter[PIM_DRAM_T_CWL] + parameter[PIM_DRAM_T_B] +
                      parameter[PIM_DRAM_T_WR_PRE] + parameter[PIM_DRAM_T_RPAB];
-    if (same_bank) { /* each of its banks is served and closed, one behind the other on the buses, and so are
-                        those of ranks that do so at the same time */
-        const uint32_t together = independent ? specification->organization.ranks : 1;
-        const uint32_t change = together > 1 ? parameter[PIM_DRAM_T_B] + parameter[PIM_DRAM_T_CS] : 0;
-        const uint32_t column = parameter[PIM_DRAM_T_CCD_S] > change ? parameter[PIM_DRAM_T_CCD_S] : change;
-        close += ((uint64_t)specification->organization.bank_groups * together - 1) *
-                 (column + parameter[PIM_DRAM_T_PPD] + 1);
-    }
-    /* Of REFpb that are due together in more than two ranks no more than half wait for the rows of others, as
-     * runs at the limit show (8 ranks of DDR4: late with 300 cycles, never with 400). */
-    const uint64_t others = refreshing == PIM_DRAM_PER_BANK ? (specification->organization.ranks + 1) / 2 : 1;
-    const uint64_t waits = independent ? others : ranks;
-    uint64_t least = waits * close + (per_bank_refresh ? 0 : parameter[PIM_DRAM_T_RFC]);
+    if (same_bank) /* each of its banks is served and closed, one behind the other on the buses */
+        close += (uint64_t)(specification->organization.bank_groups - 1) *
+                 (parameter[PIM_DRAM_T_CCD_S] + parameter[PIM_DRAM_T_PPD] + 1);
+    if (independent)
+        close += others_served(specification, same_bank);
+    const uint64_t waits = independent ? 1 : ranks;
+    uint64_t least = waits * close + parameter[PIM_DRAM_T_RFC];
     if (per_bank_refresh)
         least = longest_step(specification, same_bank, waits, close);
-    if (independent)
-        least += 4 * ranks;
-    least += ranks * own_delay(specification);
-    uint64_t interval =
+    least += ranks * (own_delay(specification) + (independent ? 4 : 0));
+    const uint64_t interval =
         per_bank_refresh ? pim_dram_bank_refresh_interval(specification) : parameter[PIM_DRAM_T_REFI];
     if (independent && per_bank_refresh &&
         check_turns(specification, same_bank ? PIM_DRAM_REFSB : PIM_DRAM_REFPB, error) != PIM_OK)

@@ -9,6 +9,7 @@
 
 #include <check.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { REQUESTS_MAX = 6 };
@@ -305,6 +306,122 @@ START_TEST(refreshes_under_rows)
 }
 END_TEST
 
+/* Refreshes of banks that go on by themselves, at the shortest interval that is taken. */
+static const struct {
+    const char *preset, *mode, *ranks, *stagger, *postpone;
+    unsigned run; /* requests of one direction */
+} limits[] = {
+    {"ddr4_2400r", "per_bank", "1", "false", "0", 8},   {"ddr4_2400r", "per_bank", "2", "false", "0", 1},
+    {"ddr4_2400r", "per_bank", "4", "false", "0", 8},   {"ddr4_2400r", "per_bank", "4", "true", "3", 1},
+    {"ddr4_2400r", "per_bank", "8", "false", "0", 1},   {"ddr4_2400r", "per_bank", "16", "true", "0", 1},
+    {"lpddr4_3200", "per_bank", "2", "true", "0", 1},   {"lpddr4_3200", "per_bank", "16", "true", "8", 200},
+    {"lpddr5_6400", "per_bank", "2", "false", "0", 8},  {"lpddr5_6400", "per_bank", "16", "false", "0", 8},
+    {"gddr6_14000", "per_bank", "2", "false", "0", 8},  {"gddr6_14000", "same_bank", "8", "true", "0", 8},
+    {"ddr5_4800an", "same_bank", "2", "false", "0", 1}, {"ddr5_4800an", "same_bank", "8", "false", "0", 8},
+    {"ddr5_4800an", "same_bank", "2", "true", "3", 1},
+};
+
+/* The shortest interval that is taken; the configuration is of that one. */
+static uint32_t shortest_interval(struct pim_dram_configuration *configuration, int number)
+{
+    uint32_t low = 1, high = PIM_DRAM_CYCLES_MAX;
+    char text[5][48];
+    const char *settings[] = {"dram.maintenance=rank",
+                              "dram.read_queue=512",
+                              "dram.write_queue=512",
+                              text[0],
+                              text[1],
+                              text[2],
+                              text[3],
+                              text[4],
+                              NULL};
+    (void)snprintf(text[0], sizeof text[0], "dram.refresh_mode=%s", limits[number].mode);
+    (void)snprintf(text[1], sizeof text[1], "dram.ranks=%s", limits[number].ranks);
+    (void)snprintf(text[2], sizeof text[2], "dram.refresh_stagger=%s", limits[number].stagger);
+    (void)snprintf(text[3], sizeof text[3], "dram.refresh_postpone=%s", limits[number].postpone);
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        struct pim_error error;
+        (void)snprintf(text[4], sizeof text[4], "dram.trefi_bank=%u", middle);
+        if (try_configure(configuration, limits[number].preset, settings, &error) == PIM_OK)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    (void)snprintf(text[4], sizeof text[4], "dram.trefi_bank=%u", low);
+    configure(configuration, limits[number].preset, settings);
+    return low;
+}
+
+/* A request in every cycle, for the banks of all ranks in an order that is drawn anew each time, to rows that
+ * are not open: most rows are opened long before the bus serves them. */
+static struct access *rows_of_all_banks(const struct pim_dram_configuration *configuration, unsigned run,
+                                        size_t count, uint64_t seed)
+{
+    const struct pim_dram_organization *o = &configuration->specification.organization;
+    const uint32_t banks = pim_dram_ranks(o) * pim_dram_banks_per_rank(o);
+    struct access *list = calloc(count, sizeof *list);
+    uint32_t order[PIM_DRAM_BANKS_MAX];
+    struct pim_random random;
+    bool write = false;
+    ck_assert_ptr_nonnull(list);
+    pim_random_initialize(&random, seed);
+    for (uint32_t i = 0; i < banks; i++)
+        order[i] = i;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t place = (uint32_t)(i % banks);
+        const uint32_t other = place + (uint32_t)pim_random_below(&random, banks - place);
+        const uint32_t bank = order[other];
+        order[other] = order[place];
+        order[place] = bank;
+        if (i % run == 0)
+            write = pim_random_below(&random, 10) < 3;
+        const struct pim_dram_location location = {0, bank, (uint32_t)pim_random_below(&random, 1000), 0};
+        list[i] = (struct access){i + 1, pim_dram_address(&configuration->mapping, &location), write};
+    }
+    return list;
+}
+
+/* No refresh of a list is later than the next one is due. */
+static void refresh_in_time(const struct pim_dram_configuration *configuration, const struct access *list,
+                            size_t count, uint64_t interval)
+{
+    struct outcome outcome;
+    uint32_t done[PIM_DRAM_RANKS_MAX] = {0};
+    const struct pim_dram_organization *o = &configuration->specification.organization;
+    const uint64_t postponed = configuration->policy.postpone, part = interval / o->ranks;
+    serve(&outcome, configuration, list, count, true);
+    for (size_t i = 0; i < outcome.record_count; i++) {
+        const struct pim_dram_record *record = &outcome.records[i];
+        const uint32_t rank = record->bank / pim_dram_banks_per_rank(o);
+        if (record->command != PIM_DRAM_REFPB && record->command != PIM_DRAM_REFSB)
+            continue;
+        const uint64_t due = configuration->policy.stagger
+                                 ? (done[rank] + postponed) * part * o->ranks + (rank + 1) * part
+                                 : (done[rank] + 1 + postponed) * interval;
+        ck_assert_msg(record->cycle <= due + interval,
+                      "%u ranks: a refresh in %" PRIu64 " was due in %" PRIu64 ", every %" PRIu64, o->ranks,
+                      record->cycle, due, interval);
+        done[rank]++;
+    }
+    for (uint32_t rank = 0; rank < o->ranks; rank++)
+        ck_assert_uint_ge(done[rank] + postponed + 2, outcome.cycles / interval);
+    outcome_free(&outcome);
+}
+
+START_TEST(refreshes_at_the_limit)
+{
+    struct pim_dram_configuration configuration;
+    const uint64_t interval = shortest_interval(&configuration, _i);
+    const size_t count = 8000 + (size_t)configuration.specification.organization.ranks * 1500;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct access *list = rows_of_all_banks(&configuration, limits[_i].run, count, seed);
+        refresh_in_time(&configuration, list, count, interval);
+        free(list);
+    }
+}
+END_TEST
+
 Suite *suite_channel_policy(void)
 {
     Suite *suite = suite_create("channel_policy");
@@ -312,6 +429,7 @@ Suite *suite_channel_policy(void)
     tcase_add_loop_test(cases, rule_by_rule, 0, sizeof rules / sizeof rules[0]);
     tcase_add_loop_test(cases, refreshes_under_writes, 0, sizeof streams / sizeof streams[0]);
     tcase_add_test(cases, refreshes_under_rows);
+    tcase_add_loop_test(cases, refreshes_at_the_limit, 0, sizeof limits / sizeof limits[0]);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -133,8 +133,8 @@ static const struct {
     /* ranks that go on by themselves keep one another waiting */
     {"ddr4_2400r",
      {"dram.refresh_mode=per_bank", "dram.ranks=8", "dram.maintenance=rank", "dram.trefi_bank=300"},
-     "takes up to 566"},
-    {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.ranks=8", "dram.maintenance=rank"}, NULL},
+     "takes up to 845"},
+    {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.ranks=4", "dram.maintenance=rank"}, NULL},
     /* closing the rows and the distance between REFpb, 72 cycles, pass at the same time */
     {"lpddr5_6400", {"dram.refresh_mode=per_bank", "dram.ranks=2", "dram.maintenance=rank"}, NULL},
     {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.refresh_rate=2", "dram.trfc_fine=290"}, NULL},
