@@ -62,8 +62,13 @@ void pim_shared_channels_close(struct pim_shared_channels *channels, uint64_t cy
                                struct pim_dram_counters *sum)
 {
     channels->closed = true;
-    for (uint32_t i = 0; i < channels->count; i++)
-        pim_dram_channel_advance(channels->channel[i].channel, cycle);
+    for (uint32_t i = 0; i < channels->count; i++) {
+        const struct pim_shared_channel *channel = &channels->channel[i];
+        pim_dram_channel_advance(channel->channel, cycle);
+        /* A run that was cut short is counted as it stands: what waits in it would go on. */
+        if (channel->waiting == 0)
+            pim_dram_channel_stop(channel->channel, cycle);
+    }
     pim_shared_channels_count(channels, cycle, sum);
 }
 

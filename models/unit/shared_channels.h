@@ -117,7 +117,8 @@ pim_shared_channels_work(struct pim_shared_channels *channels,
 void pim_shared_channels_count(const struct pim_shared_channels *channels, uint64_t cycle,
                                struct pim_dram_counters *sum);
 
-/* The run is over: executes all channels up to `cycle`, tells nothing of it, and adds what they counted. */
+/* The run is over: executes all channels up to `cycle`, and where nothing waits the maintenance that was
+ * asked for by then, postponed refreshes too; tells nothing of it, and adds what they counted. */
 void pim_shared_channels_close(struct pim_shared_channels *channels, uint64_t cycle,
                                struct pim_dram_counters *sum);
 

@@ -153,6 +153,11 @@ void pim_dram_channel_advance(struct pim_dram_channel *channel, uint64_t cycle)
 
 uint64_t pim_dram_channel_next(struct pim_dram_channel *channel)
 {
+    const uint64_t floor =
+        channel->row_floor < channel->column_floor ? channel->row_floor : channel->column_floor;
+    /* A request that still comes in the cycle before is there when the next one decides on these. */
+    if (!channel->planned && (channel->refresh_due <= floor || channel->owing || write_mode_changes(channel)))
+        return floor;
     if (!channel->planned)
         channel_plan(channel);
     uint64_t time = channel->column.time < channel->row.time ? channel->column.time : channel->row.time;

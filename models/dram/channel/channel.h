@@ -147,7 +147,8 @@ uint64_t pim_dram_channel_drain(struct pim_dram_channel *channel);
  * was asked for by then is done. */
 void pim_dram_channel_stop(struct pim_dram_channel *channel, uint64_t cycle);
 
-/* The next cycle in which the channel will issue a command if no request comes; UINT64_MAX: never. */
+/* The next cycle in which the channel will issue a command, or has something to decide, if no request comes;
+ * UINT64_MAX: never. Requests may still be handed over in the cycle up to which it was executed. */
 uint64_t pim_dram_channel_next(struct pim_dram_channel *channel);
 
 /* Counters up to now; active_cycles up to `cycle`. */

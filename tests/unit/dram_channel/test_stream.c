@@ -265,6 +265,58 @@ START_TEST(renumbering_changes_nothing)
 }
 END_TEST
 
+/* What a channel decides at the start of a cycle waits for the requests of the cycle before, also when it was
+ * asked for its next command in between. */
+static const struct {
+    const char *preset;
+    const char *settings[5];
+} asked[] = {
+    {"hbm2_2000", {"dram.channels=1", "dram.refresh_stagger=true", "dram.refresh_postpone=3"}},
+    {"ddr4_2400r", {"dram.refresh_postpone=8", "dram.trefi=1200"}},
+    {"ddr4_2400r", {"dram.write_queue=8", "dram.page=closed", "dram.trefi=1200"}},
+    {"lpddr5_6400", {"dram.refresh_mode=per_bank", "dram.refresh_pull_in=4", "dram.page=timeout"}},
+};
+
+START_TEST(asking_changes_nothing)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, 5 + (uint64_t)_i);
+    struct pim_dram_configuration configuration;
+    configure(&configuration, asked[_i].preset, asked[_i].settings);
+    struct pim_dram_rules *rules = pim_dram_rules_create(&configuration.specification, &configuration.policy);
+    ck_assert_ptr_nonnull(rules);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct access *list = random_list(&random, &configuration, REQUESTS, 0.05);
+        struct trace *traces[2];
+        for (unsigned i = 0; i < 2; i++) {
+            traces[i] = calloc(1, sizeof *traces[i]);
+            const struct pim_dram_sink sink = {traces[i], served, NULL};
+            struct pim_dram_channel *channel = pim_dram_channel_create(rules, 0, &sink);
+            ck_assert(traces[i] && channel);
+            uint64_t cycle = 0;
+            for (size_t j = 0; j < REQUESTS; j++, cycle++) {
+                struct pim_dram_location place = pim_dram_locate(&configuration.mapping, list[j].address);
+                cycle = later(cycle, list[j].cycle);
+                if (i == 1) {
+                    pim_dram_channel_advance(channel, cycle);
+                    (void)pim_dram_channel_next(channel);
+                }
+                while (!pim_dram_channel_offer(channel, cycle, &place, list[j].write, j))
+                    cycle = pim_dram_channel_wait(channel, list[j].write);
+            }
+            traces[i]->cycles = pim_dram_channel_drain(channel);
+            pim_dram_channel_destroy(channel);
+        }
+        ck_assert_uint_eq(traces[0]->cycles, traces[1]->cycles);
+        ck_assert_mem_eq(traces[0]->completed, traces[1]->completed, sizeof traces[0]->completed);
+        trace_free(traces[0]);
+        trace_free(traces[1]);
+        free(list);
+    }
+    pim_dram_rules_destroy(rules);
+}
+END_TEST
+
 /* A request in two channels arrives in the one that takes it, while the other is full. */
 START_TEST(arrival_in_two_channels)
 {
@@ -300,6 +352,7 @@ Suite *suite_channel_stream(void)
     tcase_add_loop_test(cases, runs_equal_single_accesses, 0, PIM_CASES(sizeof shapes / sizeof shapes[0]));
     tcase_add_test(cases, a_stream_is_one_event);
     tcase_add_test(cases, renumbering_changes_nothing);
+    tcase_add_loop_test(cases, asking_changes_nothing, 0, sizeof asked / sizeof asked[0]);
     tcase_add_test(cases, arrival_in_two_channels);
     suite_add_tcase(suite, cases);
     return suite;

@@ -148,6 +148,35 @@ START_TEST(nodes_take_turns)
 }
 END_TEST
 
+/* Refreshes that were postponed are made when the run ends, as by the memory of `pimsim dram`. */
+START_TEST(postponed_refreshes_are_counted)
+{
+    struct run run = {.width = 1,
+                      .height = 1,
+                      .settings = {"dram.standard=ddr4_2400r", "clock.memory_khz=1200000",
+                                   "dram.standard_values=\"dram = { refresh_postpone = 8; };\""}};
+    replay_well(&run, PHASE "load none address=0 bytes=3000000\nphase_end 0\n");
+    const struct pim_node_configuration *node = &run.system->hardware.node;
+    const struct pim_dram_configuration *dram = &node->channels.dram;
+    uint64_t end = 0;
+    const struct pim_dram_sink sink = {&end, note, NULL};
+    struct pim_dram_memory *memory =
+        pim_dram_memory_create(&dram->specification, &dram->policy, &dram->mapping, &sink);
+    ck_assert_ptr_nonnull(memory);
+    for (uint64_t address = 0; address < 3000000; address += 64)
+        (void)pim_dram_memory_request(memory, 0, address, false, 0);
+    (void)pim_dram_memory_finish(memory);
+    struct pim_dram_counters counters;
+    pim_dram_memory_counters(memory, end, &counters);
+    pim_dram_memory_destroy(memory);
+    const uint64_t due = end / dram->specification.parameter[PIM_DRAM_T_REFI];
+    ck_assert_uint_gt(due, 10);
+    ck_assert_uint_eq(counters.commands[PIM_DRAM_REF], due);
+    ck_assert_uint_eq(run.result.dram.refreshes, due);
+    clean(&run);
+}
+END_TEST
+
 /* A read of the memory port that is asked for at a tick of its own, and when its last data came. */
 struct late_read {
     struct pim_node *node;
@@ -344,6 +373,7 @@ Suite *shared_memory_suite(void)
     Suite *suite = suite_create("shared_memory");
     TCase *tests = tcase_create("channels");
     tcase_add_test(tests, a_load_lasts_as_long_as_from_a_bank);
+    tcase_add_test(tests, postponed_refreshes_are_counted);
     tcase_add_loop_test(tests, nodes_take_turns, 0, sizeof pairs / sizeof pairs[0]);
     tcase_add_loop_test(tests, a_late_client_takes_the_turn_of_its_cycle, 0, 16);
     tcase_add_loop_test(tests, shared_channels_keep_every_invariant, 0, PIM_CASES(16));
