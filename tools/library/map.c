@@ -1,6 +1,7 @@
 #include "tools/library/map.h"
 
 #include "tools/library/bits.h"
+#include "tools/library/rough.h"
 #include "tools/library/tiles.h"
 
 #include "mappers/machine/nodes.h"
@@ -254,6 +255,11 @@ void pim_map_destroy(struct pim_map *map)
     pim_network_destroy(map->network);
     free(map->configuration);
     free(map);
+}
+
+const char *pim_map_rough(const struct pim_map *map)
+{
+    return pim_rough_key(map->mapping.mapper, &map->hardware);
 }
 
 /* A plan that was written need not have been estimated. */

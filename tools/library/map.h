@@ -44,6 +44,9 @@ enum pim_status pim_map_create(const struct pim_map_request *request, struct pim
                                struct pim_error *error);
 void pim_map_destroy(struct pim_map *map);
 
+/* The key of a setting that its estimate, and with it its choice, knows only roughly; NULL: none. */
+const char *pim_map_rough(const struct pim_map *map);
+
 enum pim_status pim_map_print(struct pim_map *map, FILE *file, struct pim_error *error);
 enum pim_status pim_map_write_json(struct pim_map *map, FILE *file, struct pim_error *error);
 enum pim_status pim_map_estimate(struct pim_map *map, struct pim_mapper_estimate *estimate,

@@ -5,3 +5,5 @@ pimsim_test(test_estimate
           ${CMAKE_CURRENT_LIST_DIR}/test_pace.c ${CMAKE_CURRENT_LIST_DIR}/test_programs.c ${CMAKE_CURRENT_LIST_DIR}/test_tiling.c
   LINK pimsim_estimate pimsim_system
   SUITES memory engines ring pace tiling programs)
+add_test(NAME map.rough COMMAND ${PROJECT_SOURCE_DIR}/tests/map_rough $<TARGET_FILE:pimsim>)
+set_tests_properties(map.rough PROPERTIES LABELS quick TIMEOUT 1200 COST 40 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")

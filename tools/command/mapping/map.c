@@ -87,6 +87,17 @@ static bool interrupted(void *context)
     return interrupt_asked(&bar->interrupt);
 }
 
+static void warn(const struct request *request, const struct pim_map *map)
+{
+    const char *key = pim_map_rough(map);
+    if (key)
+        fprintf(stderr,
+                "pimsim map %s: warning: the estimate, and the choice of the plan with it, knows %s as it is "
+                "set here only roughly and may be off by more than 10 %%: validate says how far "
+                "(docs/models/estimate.md)\n",
+                request->map.mapper->name, key);
+}
+
 static enum pim_status map_network(struct request *request, struct bar *bar, struct pim_error *error)
 {
     struct pim_configuration *configuration;
@@ -101,6 +112,8 @@ static enum pim_status map_network(struct request *request, struct bar *bar, str
     end_bar(bar);
     if (request->map.mapper->stops)
         interrupt_end();
+    if (status == PIM_OK && !request->common.quiet)
+        warn(request, map);
     if (status == PIM_OK && request->format == FORMAT_JSON)
         status = pim_map_write_json(map, stdout, error);
     else if (status == PIM_OK && !request->common.quiet)
