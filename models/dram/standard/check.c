@@ -246,8 +246,10 @@ static enum pim_status check_turns(const struct pim_dram_specification *specific
 }
 
 /* Names what is allowed, also of banks that compute. */
+/* `ranks_help`: the interval would do for ranks that refresh by themselves. */
 static enum pim_status refuse_interval(const struct pim_dram_specification *specification, bool per_bank,
-                                       uint64_t interval, uint64_t least, struct pim_error *error)
+                                       uint64_t interval, uint64_t least, bool ranks_help,
+                                       struct pim_error *error)
 {
     const uint32_t *parameter = specification->parameter;
     const char *key = per_bank ? "trefi_bank" : "trefi";
@@ -263,8 +265,9 @@ static enum pim_status refuse_interval(const struct pim_dram_specification *spec
     return pim_fail(error, PIM_BAD_INPUT,
                     "dram.%s: refreshes are %" PRIu64 " cycles of %" PRIu32
                     " ps apart, but closing the rows and refreshing takes up to %" PRIu64
-                    ": give more than that%s, %s, or dram.refresh = false",
-                    key, interval, specification->clock_ps, least, computing, enough);
+                    ": give more than that%s, %s%s, or dram.refresh = false",
+                    key, interval, specification->clock_ps, least, computing, enough,
+                    ranks_help ? ", dram.maintenance = \"rank\"" : "");
 }
 
 /*
@@ -337,7 +340,10 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
         return error->status;
     if (interval > least)
         return PIM_OK;
-    return refuse_interval(specification, per_bank_refresh, interval, least, error);
+    struct pim_error ignored = {0};
+    const bool ranks_help =
+        !independent && ranks > 1 && check_refresh(specification, refreshing, true, &ignored) == PIM_OK;
+    return refuse_interval(specification, per_bank_refresh, interval, least, ranks_help, error);
 }
 
 /* Commands at the edges of the clock, activations in two halves, the write clock. */

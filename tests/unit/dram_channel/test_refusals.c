@@ -23,6 +23,10 @@ static const struct {
     {"ddr4_2400r", {"dram.burst_cycles=0"}, "dram.burst_cycles is 0"},
     {"ddr4_2400r", {"dram.trefi=433"}, "dram.trefi"},
     {"ddr4_2400r", {"dram.refresh_mode=per_bank", "dram.trefi_bank=40"}, "dram.trefi_bank"},
+    {"gddr6_14000",
+     {"dram.ranks=2", "dram.refresh_mode=per_bank"},
+     "dram.trefi_bank_ns = 222.87, dram.maintenance = \"rank\", or dram.refresh = false"},
+    {"gddr6_14000", {"dram.ranks=2", "dram.refresh_mode=per_bank", "dram.maintenance=rank"}, NULL},
     {"ddr4_2400r",
      {"dram.clock_ps=10000", "dram.trefi_ns=3900"},
      "refreshes are 390 cycles of 10000 ps apart, but closing the rows and refreshing takes up to 556: give "
