@@ -129,7 +129,7 @@ static const struct {
      {INDEPENDENT, "dram.pseudo_channels=4", "dram.bank_groups=8", "dram.banks=8",
       "dram.refresh_mode=per_bank", "dram.trefi_bank=350", "dram.page=closed"}},
     {"ddr5_4800an",
-     {SAME_BANK, INDEPENDENT, "dram.ranks=2", "dram.bank_groups=32", "dram.trefi=5400", "dram.trfc_bank=312",
+     {SAME_BANK, INDEPENDENT, "dram.ranks=2", "dram.bank_groups=32", "dram.trefi=9000", "dram.trfc_bank=312",
       "dram.page=timeout"}},
     {"ddr4_2400r", {INDEPENDENT, "dram.bank_groups=64", "dram.trefi=4000", "dram.bank_xor=true"}},
     {"lpddr5_6400",
@@ -138,7 +138,7 @@ static const struct {
      {INDEPENDENT, "dram.ranks=16", "dram.refresh_mode=per_bank", "dram.trefi_bank=2115",
       "dram.refresh_stagger=true", "dram.mapping=row column bank group rank pseudo channel"}},
     {"ddr4_2400r",
-     {SAME_BANK, INDEPENDENT, "dram.ranks=2", "dram.bank_groups=32", "dram.banks=2", "dram.trefi_bank=660",
+     {SAME_BANK, INDEPENDENT, "dram.ranks=2", "dram.bank_groups=32", "dram.banks=2", "dram.trefi_bank=800",
       "energy.model=none"}},
     /* tRAS + tRP above tRC: rows that close by themselves close behind tRAS. */
     {"ddr4_2400r", {"dram.page=closed", "dram.trp=40", "dram.trefi=1500"}},
