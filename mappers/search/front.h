@@ -31,7 +31,9 @@ struct pim_front {
 
 enum pim_front_rule { PIM_FRONT_SUM, PIM_FRONT_LARGER };
 
-enum { PIM_FRONT_POINTS = 1 << 22 }; /* pairs that are looked at in one join, at most */
+/* Pairs that two fronts may have to be joined. Most are never made; what is beyond is chosen with rounded
+ * sizes (docs/mappers/nicepim.md), and a larger limit would change plans. */
+enum { PIM_FRONT_POINTS = 1 << 22 };
 
 /* The front of `count` items to choose from, as far as they weigh at most `capacity`. PIM_NO_MEMORY. */
 enum pim_status pim_front_of_items(const uint64_t *weights, const uint64_t *costs, uint32_t count,

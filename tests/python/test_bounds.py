@@ -200,9 +200,11 @@ class Bounds(unittest.TestCase):
             for words, hardware, keys in programs_of(name.removesuffix(".cfg")):
                 with self.subTest(network=name, words=words):
                     TRACES[name + words] = (words, hardware, "configs/networks/" + name, keys)
-                    self.run_of(name + words, [])
+                    try:
+                        self.run_of(name + words, [])
+                    finally:
+                        del TRACES[name + words]
                     os.remove(self.traces[name + words])
-                    del TRACES[name + words]
 
     def test_csv_says_what_json_says(self):
         for name in TRACES:

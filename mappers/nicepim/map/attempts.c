@@ -27,7 +27,7 @@ struct attempt {
     struct nice_weights weights;
     uint32_t width, height; /* of the nodes that work; 0, 0: all */
     bool both;              /* the plan of branches one after another is the same: there are none */
-    bool left_out;          /* a stop came before it was begun */
+    bool left_out;          /* a stop came before it was begun, or begun again */
     enum pim_status status;
     struct nice_plan plan;
     struct nice_result result;
@@ -38,7 +38,7 @@ enum { CORNERS = 2, ATTEMPTS = NICE_METHODS > CORNERS ? NICE_METHODS : CORNERS }
 
 struct attempts {
     const struct nice_search *search;
-    bool needed; /* there is no plan yet: the first of the list is made whatever happens */
+    unsigned forced;                  /* the attempt that is made whatever happens; ATTEMPTS: none */
     struct tile_memory *const *tiles; /* of each worker */
     struct pim_cycles_memory *const *cycles;
     struct attempt list[ATTEMPTS];
@@ -88,6 +88,15 @@ static enum pim_status try_limit(const struct nice_search *search, struct attemp
     }
 }
 
+/* True: a stop came, and the attempt is left out. */
+static bool is_left_out(const struct attempts *attempts, uint64_t index, struct attempt *attempt)
+{
+    attempt->left_out = index != attempts->forced && nice_stop_asked(&attempts->search->stop);
+    if (attempt->left_out)
+        attempt->status = pim_fail(&attempt->failure, PIM_BAD_INPUT, "it was stopped before");
+    return attempt->left_out;
+}
+
 /* A copy that several nodes hold together is brought together where it is used, in memory that large layers
  * may not leave: where that is so, large copies are held whole. The failure of the first trial is told. */
 static void work(void *context, unsigned worker, uint64_t index)
@@ -95,12 +104,7 @@ static void work(void *context, unsigned worker, uint64_t index)
     const struct attempts *attempts = context;
     struct attempt *attempt = &((struct attempts *)context)->list[index];
     uint64_t limit = UINT64_MAX, memory = attempts->search->hardware->memory_bytes;
-    attempt->left_out = !(attempts->needed && index == 0) && nice_stop_asked(&attempts->search->stop);
-    if (attempt->left_out) {
-        attempt->status = pim_fail(&attempt->failure, PIM_BAD_INPUT, "it was stopped before");
-        return;
-    }
-    for (int trial = 0; trial < LIMIT_TRIALS; trial++) {
+    for (int trial = 0; trial < LIMIT_TRIALS && !is_left_out(attempts, index, attempt); trial++) {
         struct pim_error failure = {0};
         attempt->status = try_limit(attempts->search, attempt, attempts->tiles[worker],
                                     attempts->cycles[worker], limit, &failure);
@@ -185,6 +189,22 @@ static struct nice_tried bound_of(const struct nice_search *search, uint32_t wid
                                            nice_standing_pj(hardware) * (double)cycles};
 }
 
+/* Where there is no plan, those that a stop left out are made until one fits. */
+static void make_one(struct attempts *attempts)
+{
+    bool made = false;
+    for (unsigned i = 0; i < attempts->count; i++)
+        made = made || attempts->list[i].status == PIM_OK;
+    for (unsigned i = 0; i < attempts->count && !made; i++) {
+        if (!attempts->list[i].left_out)
+            continue;
+        attempts->forced = i;
+        attempts->list[i].failure = (struct pim_error){0};
+        work(attempts, 0, i);
+        made = attempts->list[i].status == PIM_OK;
+    }
+}
+
 /* Half and three quarters of a corner, along its longer side: those that may be better than the best so far.
  * False: the half cannot be, nor can anything smaller. */
 static bool list_corners(const struct turn *turn, const struct nice_best *best, uint32_t width,
@@ -217,7 +237,8 @@ static bool list_corners(const struct turn *turn, const struct nice_best *best, 
 static void try_corners(const struct nice_search *search, const struct turn *turn,
                         struct pim_workers *workers, struct nice_best *best)
 {
-    struct attempts attempts = {.search = search, .tiles = best->tiles, .cycles = best->cycles};
+    struct attempts attempts = {
+        .search = search, .forced = ATTEMPTS, .tiles = best->tiles, .cycles = best->cycles};
     uint32_t width = search->hardware->width, height = search->hardware->height;
     for (bool further = true; further;) {
         const bool half = list_corners(turn, best, width, height, &attempts);
@@ -244,7 +265,7 @@ static void try_weights(const struct nice_search *search, const struct turn *tur
                         struct pim_workers *workers, struct nice_best *best, struct pim_error *first)
 {
     struct attempts attempts = {
-        .search = search, .needed = !best->found, .tiles = best->tiles, .cycles = best->cycles};
+        .search = search, .forced = best->found ? ATTEMPTS : 0, .tiles = best->tiles, .cycles = best->cycles};
     for (int method = 0; method < NICE_METHODS; method++) {
         /* The baselines know latency and throughput alone; side by side branches need what they need one
          * after another. */
@@ -258,6 +279,8 @@ static void try_weights(const struct nice_search *search, const struct turn *tur
                 (struct attempt){.method = (enum nice_method)method, .weights = turn->weights, .both = both};
     }
     pim_workers_run(workers, work, &attempts, 0, attempts.count);
+    if (!best->found)
+        make_one(&attempts);
     for (unsigned i = 0; i < attempts.count; i++) {
         if (attempts.list[i].status != PIM_OK && first->status == PIM_OK)
             *first = attempts.list[i].failure;
@@ -308,6 +331,8 @@ static enum pim_status refine_fastest(const struct nice_search *search, struct n
     struct attempts attempts = {.search = search, .tiles = best->tiles, .cycles = best->cycles, .count = 1};
     struct attempt *attempt = &attempts.list[0];
     const struct nice_way *way = &best->fastest;
+    if (way->method >= NICE_SEQUENTIAL) /* baselines are as they are */
+        return PIM_OK;
     best->cut_short = best->cut_short || nice_stop_asked(&search->stop);
     if (best->cut_short)
         return PIM_OK;
@@ -321,6 +346,9 @@ static enum pim_status refine_fastest(const struct nice_search *search, struct n
     *attempt = (struct attempt){
         .method = way->method, .weights = way->weights, .width = way->width, .height = way->height};
     work(&attempts, 0, 0);
+    best->cut_short = attempt->status == PIM_OK ? attempt->plan.cut_short : nice_stop_asked(&search->stop);
+    if (attempt->status != PIM_OK && best->cut_short) /* what is cut short may not fit */
+        return PIM_OK;
     if (attempt->status != PIM_OK)
         return pim_fail(error, attempt->status, "%s", attempt->failure.text);
     if (nice_refine(&attempt->plan, &attempt->result, error) != PIM_OK) {

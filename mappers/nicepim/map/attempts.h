@@ -31,7 +31,7 @@ struct nice_search {
     bool asked[NICE_METHODS]; /* which plans are made */
     enum nice_objective objective;
     unsigned threads; /* 0: one for each processor */
-    /* What has not been begun by then is left out, but the first plan of all; the others are cut short. */
+    /* What has not been begun by then is left out, but for one plan that fits; the others are cut short. */
     struct nice_stop stop;
 };
 

@@ -245,8 +245,8 @@ static enum pim_status check_turns(const struct pim_dram_specification *specific
     return PIM_OK;
 }
 
-/* Names what is allowed, also of banks that compute. */
-/* `ranks_help`: the interval would do for ranks that refresh by themselves. */
+/* Names what is allowed, also of banks that compute; `ranks_help`: the interval would do for ranks that
+ * refresh by themselves. */
 static enum pim_status refuse_interval(const struct pim_dram_specification *specification, bool per_bank,
                                        uint64_t interval, uint64_t least, bool ranks_help,
                                        struct pim_error *error)

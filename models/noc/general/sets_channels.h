@@ -2,8 +2,8 @@
  * The allocation of virtual channels of the bit-set evaluation: where heads with a choice bid, and which head
  * gets which virtual channel.
  *
- * A head with a choice has its candidates worked out anew in each cycle in which it bids: that is one cycle
- * for most, and they follow from the packet alone.
+ * With an adaptive routing candidates are worked out anew whenever they are asked for: they follow from the
+ * packet alone, and most heads bid in one cycle.
  */
 #ifndef PIMSIM_MODELS_NOC_GENERAL_SETS_CHANNELS_H
 #define PIMSIM_MODELS_NOC_GENERAL_SETS_CHANNELS_H
@@ -30,8 +30,8 @@ static inline uint32_t available(const struct sets_site *site, const struct pim_
     return vcs;
 }
 
-/* Whether a head with a choice can get a virtual channel of any of its candidates. */
-static PIM_NOINLINE bool has_choice(struct sets_site site, unsigned row)
+/* Whether a head can get a virtual channel of any of its candidates. */
+static inline bool can_get_channel(struct sets_site site, unsigned row)
 {
     struct pim_noc_candidate candidates[PIM_NOC_CANDIDATE_LIMIT];
     unsigned count = candidates_of(&site, row, candidates);

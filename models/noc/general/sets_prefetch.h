@@ -7,24 +7,6 @@
 
 #include "models/noc/general/sets_switch.h"
 
-static PIM_ALWAYS_INLINE struct sets_site site_of(struct pim_noc *noc, struct sets_kind kind, uint32_t node,
-                                                  uint64_t cycle)
-{
-    struct noc_general *general = noc->general;
-    struct sets_router *router = pim_noc_sets_router(general->sets, node);
-    return (struct sets_site){
-        .kind = kind,
-        .noc = noc,
-        .general = general,
-        .sets = general->sets,
-        .router = router,
-        .out = router->out,
-        .port = router->port,
-        .cycle = cycle,
-        .node = node,
-    };
-}
-
 /* What every evaluation uses. */
 static PIM_ALWAYS_INLINE void prefetch_router(const struct noc_general *general, uint32_t node,
                                               uint64_t cycle)

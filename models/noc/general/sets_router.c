@@ -223,7 +223,7 @@ static PIM_ALWAYS_INLINE bool can_bid(const struct sets_site *site)
         for (uint64_t set = site->router->word[word].bidding; set; set &= set - 1) {
             unsigned row = word * 64 + pim_lowest_bit(set), first = inputs_of(site)[row].output;
             if (site->kind.adaptive
-                    ? has_choice(*site, row)
+                    ? can_get_channel(*site, row)
                     : (vcs_of(site, word_of(site, first)->free, first) & allowed_of(site)[row]) != 0)
                 return true;
         }

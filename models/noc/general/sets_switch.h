@@ -39,6 +39,24 @@ struct sets_site {
     uint32_t node; /* the router */
 };
 
+static PIM_ALWAYS_INLINE struct sets_site site_of(struct pim_noc *noc, struct sets_kind kind, uint32_t node,
+                                                  uint64_t cycle)
+{
+    struct noc_general *general = noc->general;
+    struct sets_router *router = pim_noc_sets_router(general->sets, node);
+    return (struct sets_site){
+        .kind = kind,
+        .noc = noc,
+        .general = general,
+        .sets = general->sets,
+        .router = router,
+        .out = router->out,
+        .port = router->port,
+        .cycle = cycle,
+        .node = node,
+    };
+}
+
 /* What wins the switch, by output port. */
 struct sets_winners {
     uint64_t outputs;
