@@ -189,7 +189,7 @@ START_TEST(stop_leaves_a_plan)
     bool cut_short = true;
     unsigned methods;
     uint64_t patience = 1;
-    for (; cut_short; patience += 16 / PIM_DRAWS(8))
+    for (; cut_short; patience += 8 / PIM_DRAWS(8))
         (void)best_within(network, &machine, NICE_EDP, patience, &cut_short, &methods);
     ck_assert_uint_gt(patience, 20);
     pim_network_destroy(network);
