@@ -29,7 +29,7 @@ static const struct pim_option rows[] = {
     PIM_CHOICE_ROW("objective", struct choices, objective, "GOAL", "latency|energy|edp",
                    "What is minimised: cycles (latency), energy, or their product (edp)"),
     PIM_THREADS_ROW("Threads that make plans (one for each processor); the plan is the same with any number"),
-    PIM_SECONDS_ROW("Of the search, which then takes the best plan so far; the first one is always made"),
+    PIM_SECONDS_ROW("Of the search, which then takes the best plan so far; one that fits is always made"),
     PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, 64, "Images that are worked together (1)"),
     PIM_FLAG_ROW(
         "check-values", struct choices, check,
