@@ -34,6 +34,12 @@ enum pim_status pim_bitserial_check_memory(const struct pim_dram_specification *
         return pim_fail(error, PIM_BAD_INPUT,
                         "dram.constraints: %s: banks that compute keep the rows of jedec alone",
                         own.row[0].text);
+    if (o->stack_ids > 1)
+        return pim_fail(error, PIM_BAD_INPUT, "dram.stack_ids is %u: banks that compute have one",
+                        o->stack_ids);
+    if (specification->taken > 0)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "dram.constraints: without: banks that compute keep all rows of jedec");
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         if (specification->command[i].own || !specification->command[i].exists)
             return pim_fail(error, PIM_BAD_INPUT,

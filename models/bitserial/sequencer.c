@@ -44,12 +44,12 @@ static void collect(struct sequencer *s, const struct pim_dram_constraint_table 
 static int64_t allowed(const struct sequencer *s, enum pim_dram_command command, const struct place *place)
 {
     const struct limits *limits = &s->limits[command];
-    const uint32_t node[] = {place->bank,
-                             s->first_node[PIM_DRAM_SCOPE_GROUP] + place->group,
-                             s->first_node[PIM_DRAM_SCOPE_RANK] + place->rank,
-                             0,
-                             s->first_node[PIM_DRAM_SCOPE_PSEUDO_CHANNEL] + place->pseudo,
-                             s->first_node[PIM_DRAM_SCOPE_CHANNEL]};
+    const uint32_t node[] = {[PIM_DRAM_SCOPE_BANK] = place->bank,
+                             [PIM_DRAM_SCOPE_GROUP] = s->first_node[PIM_DRAM_SCOPE_GROUP] + place->group,
+                             [PIM_DRAM_SCOPE_RANK] = s->first_node[PIM_DRAM_SCOPE_RANK] + place->rank,
+                             [PIM_DRAM_SCOPE_PSEUDO_CHANNEL] =
+                                 s->first_node[PIM_DRAM_SCOPE_PSEUDO_CHANNEL] + place->pseudo,
+                             [PIM_DRAM_SCOPE_CHANNEL] = s->first_node[PIM_DRAM_SCOPE_CHANNEL]};
     int64_t cycle = 0;
     for (uint32_t i = 0; i < limits->count; i++) {
         const struct distance *d = &limits->list[i];

@@ -8,9 +8,10 @@
 /* Parts of a location. */
 enum { AT_CHANNEL, AT_BANK, AT_ROW, AT_COLUMN, PLACES };
 
-enum field { CHANNEL, PSEUDO, RANK, GROUP, BANK, ROW, COLUMN, FIELDS };
+enum field { CHANNEL, PSEUDO, RANK, STACK, GROUP, BANK, ROW, COLUMN, FIELDS };
 
-static const char *const names[FIELDS] = {"channel", "pseudo", "rank", "group", "bank", "row", "column"};
+static const char *const names[FIELDS] = {"channel", "pseudo", "rank", "stack",
+                                          "group",   "bank",   "row",  "column"};
 
 static uint8_t bits_for(uint32_t count)
 {
@@ -53,8 +54,8 @@ static enum pim_status parse_token(char *token, enum field *field, uint8_t *bits
             return PIM_OK;
         }
     return pim_fail(error, PIM_BAD_INPUT,
-                    "dram.mapping: '%s' is no field: allowed are channel, pseudo, rank, group, bank, row, "
-                    "column",
+                    "dram.mapping: '%s' is no field: allowed are channel, pseudo, rank, stack, group, bank, "
+                    "row, column",
                     token);
 }
 
@@ -91,16 +92,22 @@ static enum pim_status parse_segments(struct pim_dram_mapping *mapping, const ch
     return PIM_OK;
 }
 
-/* Where a segment goes in a location; the bank there counts through groups, ranks and pseudo-channels. */
+/* Where a segment goes in a location; the bank there counts through groups, stack identifiers, ranks and
+ * pseudo-channels. */
 static void set_place(const struct pim_dram_mapping *mapping, struct pim_dram_segment *segment)
 {
     const uint8_t above_bank = mapping->bank_bits, above_group = (uint8_t)(above_bank + mapping->group_bits);
+    const uint8_t above_stack = (uint8_t)(above_group + mapping->stack_bits);
     const struct {
         uint8_t place, shift;
     } places[FIELDS] = {
-        [CHANNEL] = {AT_CHANNEL, 0},     [PSEUDO] = {AT_BANK, (uint8_t)(above_group + mapping->rank_bits)},
-        [RANK] = {AT_BANK, above_group}, [GROUP] = {AT_BANK, above_bank},
-        [BANK] = {AT_BANK, 0},           [ROW] = {AT_ROW, 0},
+        [CHANNEL] = {AT_CHANNEL, 0},
+        [PSEUDO] = {AT_BANK, (uint8_t)(above_stack + mapping->rank_bits)},
+        [RANK] = {AT_BANK, above_stack},
+        [STACK] = {AT_BANK, above_group},
+        [GROUP] = {AT_BANK, above_bank},
+        [BANK] = {AT_BANK, 0},
+        [ROW] = {AT_ROW, 0},
         [COLUMN] = {AT_COLUMN, 0},
     };
     segment->place = places[segment->field].place;
@@ -112,13 +119,17 @@ enum pim_status pim_dram_mapping_parse(struct pim_dram_mapping *mapping, const c
                                        const struct pim_dram_organization *organization,
                                        struct pim_error *error)
 {
-    uint8_t left[FIELDS] = {
-        [CHANNEL] = bits_for(organization->channels), [PSEUDO] = bits_for(organization->pseudo_channels),
-        [RANK] = bits_for(organization->ranks),       [GROUP] = bits_for(organization->bank_groups),
-        [BANK] = bits_for(organization->banks),       [ROW] = bits_for(organization->rows),
-        [COLUMN] = bits_for(organization->columns)};
+    uint8_t left[FIELDS] = {[CHANNEL] = bits_for(organization->channels),
+                            [PSEUDO] = bits_for(organization->pseudo_channels),
+                            [RANK] = bits_for(organization->ranks),
+                            [STACK] = bits_for(organization->stack_ids),
+                            [GROUP] = bits_for(pim_dram_groups_per_stack(organization)),
+                            [BANK] = bits_for(organization->banks),
+                            [ROW] = bits_for(organization->rows),
+                            [COLUMN] = bits_for(organization->columns)};
     *mapping = (struct pim_dram_mapping){.access_shift = bits_for(organization->access_bytes),
                                          .rank_bits = left[RANK],
+                                         .stack_bits = left[STACK],
                                          .group_bits = left[GROUP],
                                          .bank_bits = left[BANK],
                                          .capacity = pim_dram_capacity(organization),
@@ -170,11 +181,13 @@ uint32_t pim_dram_mapping_run(const struct pim_dram_mapping *mapping)
 uint64_t pim_dram_address(const struct pim_dram_mapping *mapping, const struct pim_dram_location *location)
 {
     uint32_t bank = swizzle(mapping, location->bank, location->row);
-    uint32_t rank = bank >> (mapping->group_bits + mapping->bank_bits);
+    uint32_t stack = bank >> (mapping->group_bits + mapping->bank_bits);
+    uint32_t rank = stack >> mapping->stack_bits;
     const uint32_t value[FIELDS] = {
         [CHANNEL] = location->channel,
         [PSEUDO] = rank >> mapping->rank_bits,
         [RANK] = rank & ((UINT32_C(1) << mapping->rank_bits) - 1),
+        [STACK] = stack & ((UINT32_C(1) << mapping->stack_bits) - 1),
         [GROUP] = bank >> mapping->bank_bits & ((UINT32_C(1) << mapping->group_bits) - 1),
         [BANK] = bank & ((UINT32_C(1) << mapping->bank_bits) - 1),
         [ROW] = location->row,

@@ -1,14 +1,14 @@
 /*
- * Address mapping: which bits of an address choose channel, pseudo-channel, rank, bank group, bank, row and
- * column, written as the order of the bits from the most significant to the least.
+ * Address mapping: which bits of an address choose channel, pseudo-channel, rank, stack identifier, bank
+ * group, bank, row and column, written as the order of the bits from the most significant to the least.
  *
- *     "row bank group rank pseudo column channel"      Ramulator's RoBaRaCoCh
- *     "row bank column:4 group column:1 channel"       the bank group changes every two accesses
+ *     "row bank group stack rank pseudo column channel"   Ramulator's RoBaRaCoCh
+ *     "row bank column:4 group column:1 channel"          the bank group changes every two accesses
  *
  * A field with ":n" takes its next n bits, counted from its own most significant one; the last (or only)
  * mention of a field takes the bits that are left. Below all stand the bits inside of one column access.
- * With bank_xor, bank and bank group are exclusive-ored with the low bits of the row, so that rows that
- * collide in one bank are spread over all of them.
+ * With bank_xor, bank and bank group (of a stack identifier) are exclusive-ored with the low bits of the row,
+ * so that rows that collide in one bank are spread over all of them.
  *
  * Invariant: the mapping is one to one between addresses below the capacity and locations.
  */
@@ -17,7 +17,7 @@
 
 #include "models/dram/standard/specification.h"
 
-#define PIM_DRAM_MAPPING_DEFAULT "row bank group rank pseudo column channel"
+#define PIM_DRAM_MAPPING_DEFAULT "row bank group stack rank pseudo column channel"
 
 enum { PIM_DRAM_MAPPING_SEGMENTS = 32 };
 
@@ -35,7 +35,7 @@ struct pim_dram_mapping {
     size_t count;
     struct pim_dram_segment segment[PIM_DRAM_MAPPING_SEGMENTS];
     uint8_t access_shift; /* log2(access_bytes) */
-    uint8_t rank_bits, group_bits, bank_bits;
+    uint8_t rank_bits, stack_bits, group_bits, bank_bits;
     uint64_t capacity; /* bytes */
     bool bank_xor;
 };

@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct pim_dram_constraint_table table, own = {.count = 0};
         pim_dram_constraints(&specification, &table);
         pim_dram_own_constraints(&specification, &own);
-        require((!full || table.count >= 40) && own.count < table.count &&
+        require((!full || specification.taken > 0 || table.count >= 40) && own.count < table.count &&
                     specification.rows <= PIM_DRAM_ROWS_MAX,
                 "rows are missing, or too many");
     }

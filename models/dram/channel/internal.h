@@ -37,14 +37,24 @@ enum {
 #define NEVER UINT64_MAX
 #define NO_ROW UINT32_MAX
 
-enum reach { REACH_BANK, REACH_GROUP, REACH_RANK, REACH_PSEUDO_CHANNEL, REACH_CHANNEL, REACHES };
+enum reach {
+    REACH_BANK,
+    REACH_GROUP,
+    REACH_STACK,
+    REACH_OTHER_STACK,
+    REACH_RANK,
+    REACH_PSEUDO_CHANNEL,
+    REACH_CHANNEL,
+    REACHES
+};
 
 struct effect {
     uint32_t next; /* enum class */
     uint32_t cycles;
 };
 
-/* What a command forbids: effects on its own bank, group and rank, on the other ranks of its pseudo-channel,
+/* What a command forbids: effects on its own bank and group, on the groups of its stack identifier and of
+ * the others of its rank (where there are several), on its rank, on the other ranks of its pseudo-channel,
  * and on the ranks of other pseudo-channels; list[begin[r]] to list[begin[r + 1] - 1] is for reach r. */
 struct effects {
     uint32_t begin[REACHES + 1];
@@ -70,7 +80,7 @@ struct pim_dram_rules {
     uint32_t refresh_behind_act;
     uint32_t refresh_turns; /* so many of them until each rank has had one: 1, or the ranks */
     uint32_t refresh_banks; /* next_bank counts so far: 1, the banks of a rank, or of a group */
-    uint32_t ranks, banks_per_rank, banks_per_group, groups_per_rank, ranks_per_pseudo;
+    uint32_t ranks, banks_per_rank, banks_per_group, groups_per_stack, groups_per_rank, ranks_per_pseudo;
     uint32_t sections;        /* of the channel's banks */
     uint32_t half;            /* 1 with half clocks, whose odd cycles are the rising edges; else 0 */
     uint32_t rising[CLASSES]; /* the same for commands that issue at rising edges alone; 0 for others */

@@ -44,19 +44,42 @@ static void forbid_other_ranks(struct pim_dram_channel *channel, const struct ef
     }
 }
 
+/* Effects on the bank groups of a rank with several stack identifiers. */
+static void forbid_stacks(struct pim_dram_channel *channel, const struct effects *effects,
+                          const struct bank *bank, uint64_t cycle)
+{
+    const struct pim_dram_rules *rules = channel->rules;
+    const uint32_t first = bank->rank * rules->groups_per_rank;
+    for (uint32_t group = first; group < first + rules->groups_per_rank; group++) {
+        const bool own = group / rules->groups_per_stack == bank->group / rules->groups_per_stack;
+        const enum reach reach = own ? REACH_STACK : REACH_OTHER_STACK;
+        for (uint32_t i = effects->begin[reach]; i < effects->begin[reach + 1]; i++) {
+            const struct effect *effect = &effects->list[i];
+            uint64_t *ready = &channel->groups[group].ready[effect->next];
+            *ready = later(*ready, (cycle + effect->cycles) | rules->rising[effect->next]);
+        }
+    }
+}
+
 /* Behind a PRE or PREA that may be at a falling edge: what issues at rising edges alone counts from
  * there. */
 static void forbid_edges(struct pim_dram_channel *channel, const struct effects *effects, struct bank *bank,
                          uint64_t cycle)
 {
-    uint64_t *const ready[] = {bank->ready, channel->groups[bank->group].ready,
-                               channel->ranks[bank->rank].ready};
-    for (unsigned reach = REACH_BANK; reach <= REACH_RANK; reach++)
-        for (uint32_t i = effects->begin[reach]; i < effects->begin[reach + 1]; i++) {
+    const struct {
+        enum reach reach;
+        uint64_t *ready;
+    } own[] = {{REACH_BANK, bank->ready},
+               {REACH_GROUP, channel->groups[bank->group].ready},
+               {REACH_RANK, channel->ranks[bank->rank].ready}};
+    for (unsigned k = 0; k < 3; k++)
+        for (uint32_t i = effects->begin[own[k].reach]; i < effects->begin[own[k].reach + 1]; i++) {
             const struct effect *effect = &effects->list[i];
-            const uint32_t rising = channel->rules->rising[effect->next];
-            ready[reach][effect->next] = later(ready[reach][effect->next], (cycle + effect->cycles) | rising);
+            uint64_t *ready = &own[k].ready[effect->next];
+            *ready = later(*ready, (cycle + effect->cycles) | channel->rules->rising[effect->next]);
         }
+    if (effects->begin[REACH_STACK] < effects->begin[REACH_RANK])
+        forbid_stacks(channel, effects, bank, cycle);
     /* one that holds the bus for several cycles keeps the other ranks away, too */
     if (channel->rules->ranks > 1 && effects->begin[REACH_PSEUDO_CHANNEL] < effects->begin[REACHES])
         forbid_other_ranks(channel, effects, bank->rank, cycle);
@@ -70,9 +93,11 @@ void forbid_later(struct pim_dram_channel *channel, enum pim_dram_command comman
     uint32_t i = 0;
     for (; i < effects->begin[REACH_GROUP]; i++)
         forbid(bank->ready, &effects->list[i], cycle);
-    for (; i < effects->begin[REACH_RANK]; i++)
+    for (; i < effects->begin[REACH_STACK]; i++)
         forbid(channel->groups[bank->group].ready, &effects->list[i], cycle);
-    for (; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++)
+    if (i < effects->begin[REACH_RANK])
+        forbid_stacks(channel, effects, bank, cycle);
+    for (i = effects->begin[REACH_RANK]; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++)
         forbid(channel->ranks[bank->rank].ready, &effects->list[i], cycle);
     if (channel->rules->ranks > 1 && i < effects->begin[REACHES])
         forbid_other_ranks(channel, effects, bank->rank, cycle);
@@ -87,7 +112,7 @@ static void forbid_same_banks(struct pim_dram_channel *channel, uint32_t first, 
         struct bank *bank = &channel->banks[first + g * rules->banks_per_group];
         for (uint32_t i = 0; i < effects->begin[REACH_GROUP]; i++)
             forbid(bank->ready, &effects->list[i], cycle);
-        for (uint32_t i = effects->begin[REACH_GROUP]; i < effects->begin[REACH_RANK]; i++)
+        for (uint32_t i = effects->begin[REACH_GROUP]; i < effects->begin[REACH_STACK]; i++)
             forbid(channel->groups[bank->group].ready, &effects->list[i], cycle);
     }
 }

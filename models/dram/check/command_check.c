@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HISTORY = 4, SCOPES = 5 };
+enum { HISTORY = 4, LEVELS = 6 };
 
 /* The last issues of each command somewhere in the tree, newest first. */
 struct history {
@@ -34,7 +34,8 @@ struct checked_rank {
     bool late; /* reported */
 };
 
-/* One channel: the tree's nodes in the order banks, groups, ranks, pseudo-channels, channel. */
+/* One channel: the tree's nodes in the order banks, groups, ranks, pseudo-channels, channel, stack
+ * identifiers. */
 struct checked_channel {
     uint64_t late_cycle;                   /* no rank is late before this cycle */
     uint64_t bus_cycle[2];                 /* last use + 1: row bus (or the only one), column bus */
@@ -51,7 +52,7 @@ struct pim_dram_check {
     struct pim_dram_constraint_table table;
     void (*report)(void *context, const struct pim_dram_violation *violation);
     void *context;
-    uint32_t first_node[SCOPES + 1]; /* banks, groups, ranks, pseudo-channels, channel */
+    uint32_t first_node[LEVELS + 1]; /* banks, groups, ranks, pseudo-channels, channel, stack identifiers */
     uint64_t commands, violations, last_cycle;
     uint64_t data_end; /* of all data so far: what is behind it is behind the run unless more come */
     struct pim_dram_counters counters;
@@ -75,10 +76,13 @@ struct pim_dram_check *pim_dram_check_create(const struct pim_dram_specification
     pim_dram_check_rules(specification, &check->table);
     pim_dram_own_constraints(&check->specification, &check->table);
     uint32_t ranks = pim_dram_ranks(organization);
-    const uint32_t nodes[SCOPES] = {ranks * pim_dram_banks_per_rank(organization),
-                                    ranks * organization->bank_groups, ranks, organization->pseudo_channels,
-                                    1};
-    for (unsigned i = 0; i < SCOPES; i++)
+    const uint32_t nodes[LEVELS] = {ranks * pim_dram_banks_per_rank(organization),
+                                    ranks * organization->bank_groups,
+                                    ranks,
+                                    organization->pseudo_channels,
+                                    1,
+                                    ranks * organization->stack_ids};
+    for (unsigned i = 0; i < LEVELS; i++)
         check->first_node[i + 1] = check->first_node[i] + nodes[i];
     return check;
 }
@@ -97,7 +101,7 @@ static struct checked_channel *channel_of(struct pim_dram_check *check, int64_t 
 {
     struct checked_channel **channel = &check->channel[index];
     if (!*channel) {
-        uint32_t nodes = check->first_node[SCOPES];
+        uint32_t nodes = check->first_node[LEVELS];
         *channel = calloc(1, sizeof **channel + nodes * sizeof(struct history));
         for (uint32_t i = 0; *channel && i < check->first_node[1]; i++)
             (*channel)->bank[i].row = -1;
@@ -150,7 +154,7 @@ static bool check_place(struct pim_dram_check *check, const struct pim_dram_logg
 
 /* Where a command is in the tree: its node at each level; commands to a rank have no bank and group. */
 struct place {
-    uint32_t bank, group, rank, pseudo;
+    uint32_t bank, group, stack, rank, pseudo;
     bool whole_rank;
     bool all_groups; /* REFsb: the bank of this number in every group, bank and group are the first */
 };
@@ -165,6 +169,7 @@ static struct place place_of(const struct pim_dram_check *check, const struct pi
     if (!place.whole_rank) {
         place.group = place.rank * o->bank_groups + (place.all_groups ? 0 : (uint32_t)command->bank_group);
         place.bank = place.group * o->banks + (uint32_t)command->bank;
+        place.stack = place.group / pim_dram_groups_per_stack(o);
     }
     return place;
 }
@@ -245,6 +250,17 @@ static void check_constraint(struct pim_dram_check *check, const struct checked_
             check_nodes(check, channel, check->first_node[1] + place->group, 1, groups, previous, constraint,
                         command);
             break;
+        case PIM_DRAM_SCOPE_STACK:
+            (void)check_node(check, channel, check->first_node[5] + place->stack, previous, constraint,
+                             command);
+            break;
+        case PIM_DRAM_SCOPE_OTHER_STACK:
+            for (uint32_t stack = place->rank * o->stack_ids; stack < (place->rank + 1) * o->stack_ids;
+                 stack++)
+                if (stack != place->stack)
+                    (void)check_node(check, channel, check->first_node[5] + stack, previous, constraint,
+                                     command);
+            break;
         case PIM_DRAM_SCOPE_RANK:
             (void)check_node(check, channel, check->first_node[2] + place->rank, previous, constraint,
                              command);
@@ -286,6 +302,8 @@ static void remember(const struct pim_dram_check *check, struct checked_channel 
         remember_at(&channel->history[check->first_node[1] + place->group + g], command->command,
                     command->cycle);
     }
+    if (!place->whole_rank && !place->all_groups)
+        remember_at(&channel->history[check->first_node[5] + place->stack], command->command, command->cycle);
     remember_at(&channel->history[check->first_node[2] + place->rank], command->command, command->cycle);
     remember_at(&channel->history[check->first_node[3] + place->pseudo], command->command, command->cycle);
     remember_at(&channel->history[check->first_node[4]], command->command, command->cycle);

@@ -89,7 +89,8 @@ static void columns(struct maker *m)
     data_apart(m, PIM_DRAM_SCOPE_OTHER_RANK, WRITE, READ, t[PIM_DRAM_T_CS], "tCS, write to read");
     data_apart(m, PIM_DRAM_SCOPE_RANK, READ, WRITE, t[PIM_DRAM_T_RTW], "tRTW");
     for (unsigned i = READ; i <= WRITE; i++)
-        need(m, PIM_DRAM_SCOPE_RANK, accesses[i], accesses[i], t[PIM_DRAM_T_CCD_S], "tCCD_S");
+        need(m, PIM_DRAM_SCOPE_STACK, accesses[i], accesses[i], t[PIM_DRAM_T_CCD_S], "tCCD_S");
+    need(m, PIM_DRAM_SCOPE_OTHER_STACK, accesses[READ], accesses[READ], t[PIM_DRAM_T_CCD_R], "tCCD_R");
     need(m, PIM_DRAM_SCOPE_GROUP, accesses[READ], accesses[READ], t[PIM_DRAM_T_CCD_L], "tCCD_L");
     need(m, PIM_DRAM_SCOPE_GROUP, accesses[WRITE], accesses[WRITE], t[PIM_DRAM_T_CCD_L_WR], "tCCD_L (write)");
     need(m, PIM_DRAM_SCOPE_RANK, accesses[WRITE], accesses[READ], m->data_end[WRITE] + t[PIM_DRAM_T_WTR_S],
@@ -178,6 +179,39 @@ static void command_bus(struct maker *m, bool split)
     }
 }
 
+/* Rules that the configuration took out: none here is about more commands than a row of jedec. */
+static void take_out(struct maker *m)
+{
+    struct pim_dram_constraint_table *table = m->table;
+    size_t kept = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct pim_dram_constraint *rule = &table->row[i];
+        bool taken = false;
+        for (unsigned j = 0; j < m->specification->taken; j++) {
+            const struct pim_dram_taken_row *row = &m->specification->taken_row[j];
+            taken |= rule->scope == row->scope && rule->window == row->window &&
+                     !(rule->previous & ~row->previous) && !(rule->next & ~row->next);
+        }
+        if (!taken)
+            table->row[kept++] = *rule;
+    }
+    table->count = kept;
+}
+
+/* A rank with one stack identifier is that. */
+static void join_stacks(struct pim_dram_constraint_table *table)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        struct pim_dram_constraint rule = table->row[i];
+        if (rule.scope == PIM_DRAM_SCOPE_STACK)
+            rule.scope = PIM_DRAM_SCOPE_RANK;
+        if (rule.scope != PIM_DRAM_SCOPE_OTHER_STACK)
+            table->row[kept++] = rule;
+    }
+    table->count = kept;
+}
+
 void pim_dram_check_rules(const struct pim_dram_specification *specification,
                           struct pim_dram_constraint_table *table)
 {
@@ -198,5 +232,8 @@ void pim_dram_check_rules(const struct pim_dram_specification *specification,
     columns(&m);
     rows(&m);
     refreshes(&m);
+    take_out(&m);
+    if (specification->organization.stack_ids <= 1)
+        join_stacks(table);
     command_bus(&m, specification->split_command_bus);
 }

@@ -156,7 +156,8 @@ static enum pim_status check_organization(const struct pim_dram_organization *or
         {"channels", organization->channels, PIM_DRAM_CHANNELS_MAX},
         {"pseudo_channels", organization->pseudo_channels, PIM_DRAM_RANKS_MAX},
         {"ranks", organization->ranks, PIM_DRAM_RANKS_MAX},
-        {"bank_groups", organization->bank_groups, PIM_DRAM_BANKS_MAX},
+        {"stack_ids", organization->stack_ids, PIM_DRAM_STACKS_MAX},
+        {"bank_groups", pim_dram_groups_per_stack(organization), PIM_DRAM_BANKS_MAX},
         {"banks", organization->banks, PIM_DRAM_BANKS_MAX},
         {"row_bytes / dram.access_bytes", organization->columns, 1 << 20},
         {"access_bytes", organization->access_bytes, 1 << 16},
@@ -221,7 +222,7 @@ static uint32_t longest_between(const struct pim_dram_constraint_table *table, e
 static enum pim_status check_turns(const struct pim_dram_specification *specification,
                                    enum pim_dram_command refresh, struct pim_error *error)
 {
-    bool own = false;
+    bool own = specification->taken > 0;
     struct pim_dram_constraint_table table;
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         own |= specification->command[i].own;
@@ -304,7 +305,9 @@ static uint64_t others_served(const struct pim_dram_specification *specification
     const uint64_t open = fourth > parameter[T(RRD_S)] ? fourth : parameter[T(RRD_S)];
     const uint64_t precharges = same_bank ? (uint64_t)organization->bank_groups * (parameter[T(PPD)] + 1) : 0;
     const uint64_t served =
-        organization->ranks * step > open ? pim_dram_banks_per_rank(organization) * step : 0;
+        organization->ranks * step > open || specification->taken > 0 /* maybe tRRD or tFAW */
+            ? pim_dram_banks_per_rank(organization) * step
+            : 0;
     return (organization->ranks - 1) * (served + precharges);
 }
 
@@ -358,8 +361,7 @@ static enum pim_status check_clocks(const struct pim_dram_specification *specifi
                         "dram.write_clock");
     if (specification->half_clock && specification->organization.ranks > 1)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "dram.ranks is %u: with dram.half_clock there is one (HBM3 has stack identifiers, "
-                        "which are not modelled)",
+                        "dram.ranks is %u: with dram.half_clock there is one (HBM3 has dram.stack_ids)",
                         specification->organization.ranks);
     uint32_t held = 1;
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum decider { PAGE, REFRESH, MODE, RATE, CLOCK, ENERGY };
+enum decider { PAGE, REFRESH, MODE, RATE, CLOCK, STACKS, ENERGY };
 
 static const char *const paths[] = {
     [PAGE] = "dram.page",         [REFRESH] = "dram.refresh",   [MODE] = "dram.refresh_mode",
-    [RATE] = "dram.refresh_rate", [CLOCK] = "dram.write_clock", [ENERGY] = "energy.model"};
+    [RATE] = "dram.refresh_rate", [CLOCK] = "dram.write_clock", [STACKS] = "dram.stack_ids",
+    [ENERGY] = "energy.model"};
 
 /* `needed`: the values of the key that decides with which this one counts, in the words of the message. */
 static const struct {
@@ -34,6 +35,8 @@ static const struct {
     {"dram.trfc_fine_ns", RATE, "\"2\" or \"4\""},
     {"dram.twckpst", CLOCK, "true"},
     {"dram.twckpst_ns", CLOCK, "true"},
+    {"dram.tccd_r", STACKS, "2 or 4"},
+    {"dram.tccd_r_ns", STACKS, "2 or 4"},
     {"energy.io_pj_per_bit", ENERGY, "\"per_bit\" or \"currents\""},
     {"energy.read_pj_per_bit", ENERGY, "\"per_bit\""},
     {"energy.write_pj_per_bit", ENERGY, "\"per_bit\""},

@@ -18,13 +18,16 @@
 
 static enum pim_status read_scope(struct pim_dram_reader *reader, struct pim_dram_row *row)
 {
-    static const char *const names[] = {"bank", "group", "rank", "other_rank", "pseudo", "channel"};
+    static const char *const names[] = {"bank", "group",      "stack",  "other_stack",
+                                        "rank", "other_rank", "pseudo", "channel"};
     for (unsigned i = 0; i < COUNT(names); i++)
         if (strcmp(reader->word, names[i]) == 0) {
             row->scope = (enum pim_dram_scope)i;
             return PIM_OK;
         }
-    return pim_dram_refuse_word(reader, "no scope: bank, group, rank, other_rank, pseudo and channel are");
+    return pim_dram_refuse_word(reader,
+                                "no scope: bank, group, stack, other_stack, rank, other_rank, pseudo and "
+                                "channel are");
 }
 
 /* The command of a word: jedec's rows name the commands of jedec, others those of the standard. */
@@ -77,6 +80,9 @@ static enum pim_status check_row(const struct pim_dram_reader *reader,
         wrong = "RD and RDA, WR and WRA stand together as later commands: the controller treats them alike";
     else if (((row->previous | row->next) & OF_RANKS) && row->scope < PIM_DRAM_SCOPE_RANK)
         wrong = "PREA and REF are commands to a rank: the scope must be rank or wider";
+    else if (((row->previous | row->next) & SET(REFSB)) &&
+             (row->scope == PIM_DRAM_SCOPE_STACK || row->scope == PIM_DRAM_SCOPE_OTHER_STACK))
+        wrong = "REFsb is of bank groups of all stack identifiers: the scope is no stack";
     else if (row->window > 1 && (row->window != 4 || row->scope != PIM_DRAM_SCOPE_RANK ||
                                  ((row->previous | row->next) & ~ACTIVATES)))
         wrong = "a count is 4, of activations of a rank: rank: 4 ACT -> ACT >= distance";
@@ -124,12 +130,15 @@ static enum pim_status read_distance(struct pim_dram_reader *reader,
     return PIM_OK;
 }
 
-/* A row, whose scope is reader->word. */
-static enum pim_status read_row(struct pim_dram_reader *reader,
-                                const struct pim_dram_specification *specification, struct pim_dram_row *row)
+/* The part of a row before its distance; its scope is reader->word. */
+static enum pim_status read_pair(struct pim_dram_reader *reader,
+                                 const struct pim_dram_specification *specification, struct pim_dram_row *row)
 {
     uint32_t count = 1;
     *row = (struct pim_dram_row){.window = 1};
+    if (!pim_dram_take(reader, ":"))
+        return pim_dram_refuse(reader, "behind a scope comes a colon; the word jedec alone stands for the "
+                                       "built-in rows");
     if (read_scope(reader, row) != PIM_OK)
         return reader->error->status;
     if (isdigit((unsigned char)*reader->at)) {
@@ -141,13 +150,65 @@ static enum pim_status read_row(struct pim_dram_reader *reader,
         return reader->error->status;
     if (!pim_dram_take(reader, "->"))
         return pim_dram_refuse(reader, "behind the commands comes ->");
-    if (read_commands(reader, specification, &row->next) != PIM_OK)
+    return read_commands(reader, specification, &row->next);
+}
+
+/* A row, whose scope is reader->word. */
+static enum pim_status read_row(struct pim_dram_reader *reader,
+                                const struct pim_dram_specification *specification, struct pim_dram_row *row)
+{
+    if (read_pair(reader, specification, row) != PIM_OK)
         return reader->error->status;
     if (!pim_dram_take(reader, ">="))
         return pim_dram_refuse(reader, "behind the commands comes >=");
     if (read_distance(reader, specification, row) != PIM_OK)
         return reader->error->status;
     return check_row(reader, specification, row);
+}
+
+/* The built-in row of the scope and commands of another; the number of rows when there is none. */
+static unsigned find_built_in(const struct pim_dram_specification *specification,
+                              const struct pim_dram_row *like)
+{
+    uint32_t known = 0;
+    for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
+        known |= (uint32_t)specification->command[i].exists << i;
+    unsigned i = 0;
+    for (; i < specification->rows; i++) {
+        const struct pim_dram_row *row = &specification->row[i];
+        if (!row->own && row->scope == like->scope && row->window == like->window &&
+            (row->previous & known) == like->previous && (row->next & known) == like->next)
+            break;
+    }
+    return i;
+}
+
+/* Behind the word `without`: takes out a built-in row. */
+static enum pim_status take_row_out(struct pim_dram_specification *specification,
+                                    struct pim_dram_reader *reader)
+{
+    struct pim_dram_row like;
+    if (!pim_dram_take_word(reader, ""))
+        return pim_dram_refuse(reader, "behind without comes a row of jedec: without rank: PRE -> REF");
+    if (read_pair(reader, specification, &like) != PIM_OK)
+        return reader->error->status;
+    if (!pim_dram_row_ends(reader))
+        return pim_dram_refuse(reader, "behind the commands of a row that is taken out comes its end");
+    const unsigned found = find_built_in(specification, &like);
+    if (found == specification->rows)
+        return pim_fail(reader->error, PIM_BAD_INPUT,
+                        "%s %u: without: jedec, which must stand before it, has no such row: give the scope "
+                        "and all commands of one of configs/dram/constraints/jedec.rows",
+                        reader->what, reader->row);
+    if (specification->taken == PIM_DRAM_TAKEN_MAX)
+        return pim_fail(reader->error, PIM_BAD_INPUT, "%s %u: without: at most %d rows", reader->what,
+                        reader->row, PIM_DRAM_TAKEN_MAX);
+    struct pim_dram_row *row = &specification->row[found];
+    specification->taken_row[specification->taken++] =
+        (struct pim_dram_taken_row){row->scope, row->previous, row->next, row->window};
+    memmove(row, row + 1, (specification->rows - found - 1) * sizeof *row);
+    specification->rows--;
+    return PIM_OK;
 }
 
 static enum pim_status add_rows(struct pim_dram_specification *specification, struct pim_dram_reader *reader);
@@ -172,10 +233,11 @@ static enum pim_status add_rows(struct pim_dram_specification *specification, st
                 return reader->error->status;
             continue;
         }
-        if (!pim_dram_take(reader, ":"))
-            return pim_dram_refuse(reader,
-                                   "behind a scope comes a colon; the word jedec alone stands for the "
-                                   "built-in rows");
+        if (!reader->file && strcmp(reader->word, "without") == 0) {
+            if (take_row_out(specification, reader) != PIM_OK)
+                return reader->error->status;
+            continue;
+        }
         if (specification->rows == PIM_DRAM_ROWS_MAX)
             return pim_dram_refuse(reader, "too many rows: at most 120 with those of jedec");
         struct pim_dram_row *row = &specification->row[specification->rows];
@@ -191,7 +253,7 @@ enum pim_status pim_dram_rows_parse(struct pim_dram_specification *specification
                                     struct pim_error *error)
 {
     struct pim_dram_reader reader = {.at = rows, .what = "row", .error = error};
-    specification->rows = 0;
+    specification->rows = specification->taken = 0;
     specification->standard = false;
     if (add_rows(specification, &reader) != PIM_OK)
         return error->status;

@@ -4,12 +4,17 @@
  *
  *     scope: commands -> commands >= distance        rank: WR WRA -> RD RDA >= tcwl + burst_cycles + twtr_s
  *
- * Scopes are bank, group, rank, other_rank, pseudo and channel; `4 ACT` counts from the fourth last. A
- * distance is a sum of timings and numbers. The word `jedec` in place of a row stands for all rows of
- * configs/dram/constraints/jedec.rows, which the built-in standards have.
+ * Scopes are bank, group, stack, other_stack, rank, other_rank, pseudo and channel; `4 ACT` counts from the
+ * fourth last. A distance is a sum of timings and numbers. The word `jedec` in place of a row stands for all
+ * rows of configs/dram/constraints/jedec.rows, which the built-in standards have. Behind it
+ *
+ *     without scope: commands -> commands            without rank: PRE -> REF
+ *
+ * takes one of them out: the one of this scope and of these commands, as far as the standard has them.
  *
  * Refused is what the controller would not honour: CAS and ACT-2, whose times are its own; RD without RDA (WR
- * without WRA) as the later command; PREA and REF, which are of a rank, in a narrower scope.
+ * without WRA) as the later command; PREA and REF, which are of a rank, in a narrower scope; REFsb, which is
+ * of all stack identifiers of a rank, in the scope of one.
  */
 #ifndef PIMSIM_MODELS_DRAM_STANDARD_ROWS_H
 #define PIMSIM_MODELS_DRAM_STANDARD_ROWS_H

@@ -48,6 +48,10 @@ static bool reaches(enum pim_dram_scope scope, enum reach reach)
         return reach == REACH_BANK;
     case PIM_DRAM_SCOPE_GROUP:
         return reach == REACH_GROUP;
+    case PIM_DRAM_SCOPE_STACK:
+        return reach == REACH_STACK;
+    case PIM_DRAM_SCOPE_OTHER_STACK:
+        return reach == REACH_OTHER_STACK;
     case PIM_DRAM_SCOPE_RANK:
         return reach == REACH_RANK;
     case PIM_DRAM_SCOPE_OTHER_RANK:
@@ -107,9 +111,11 @@ static uint32_t own_distance(const struct pim_dram_rules *rules, enum pim_dram_c
 {
     const struct effects *effects = &rules->effects[command];
     uint32_t distance = 1;
-    for (uint32_t i = 0; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++)
-        if (effects->list[i].next == (uint32_t)next && effects->list[i].cycles > distance)
+    for (uint32_t i = 0; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++) {
+        const bool other = i >= effects->begin[REACH_OTHER_STACK] && i < effects->begin[REACH_RANK];
+        if (!other && effects->list[i].next == (uint32_t)next && effects->list[i].cycles > distance)
             distance = effects->list[i].cycles;
+    }
     return distance;
 }
 
@@ -186,6 +192,7 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
         rules->refresh_behind_act = behind > other_distance(rules, CLASS_ACT) ? behind : 0;
     }
     rules->groups_per_rank = specification->organization.bank_groups;
+    rules->groups_per_stack = pim_dram_groups_per_stack(&specification->organization);
     rules->ranks_per_pseudo = specification->organization.ranks;
     return rules;
 }

@@ -22,7 +22,10 @@ static const struct pim_key keys[] = {
     INTEGER("dram.pseudo_channels", "1", 1, 16, "pseudo-channels",
             "Pseudo-channels of a channel: they share its command bus and have a data bus each."),
     INTEGER("dram.ranks", "1", 1, 16, "ranks", "Ranks of a pseudo-channel; they share its data bus."),
-    INTEGER("dram.bank_groups", "4", 1, 64, "groups", "Bank groups of a rank."),
+    INTEGER(
+        "dram.stack_ids", "1", 1, PIM_DRAM_STACKS_MAX, "identifiers",
+        "Stack identifiers (SID, HBM3) of a rank: as many times its bank groups, and tccd_r between them."),
+    INTEGER("dram.bank_groups", "4", 1, 64, "groups", "Bank groups of a rank, of each of its stack_ids."),
     INTEGER("dram.banks", "4", 1, 64, "banks", "Banks of a bank group. A channel has at most 256 in all."),
     INTEGER("dram.rows", "65536", 1, 268435456, "rows", "Rows of a bank."),
     INTEGER("dram.row_bytes", "8192", 1, 16777216, "bytes", "Bytes of a row (of all devices of a rank)."),
@@ -63,9 +66,8 @@ static const struct pim_key keys[] = {
          "stands for the rows of configs/dram/constraints/jedec.rows. See dram-standards.md."),
 
     TEXT("dram.mapping", "\"" PIM_DRAM_MAPPING_DEFAULT "\"",
-         "Fields of an address from the most significant bit to the least: row, bank, group, rank, "
-         "pseudo, "
-         "column, channel; name:n takes the next n bits of a field only."),
+         "Fields of an address from the most significant bit to the least: row, bank, group, stack, "
+         "rank, pseudo, column, channel; name:n takes the next n bits of a field only."),
     BOOLEAN("dram.bank_xor", "false", "Bank and bank group are exclusive-ored with the low bits of the row."),
 
     CHOICE(
@@ -186,7 +188,9 @@ static enum pim_status take_specification(const struct pim_configuration *values
         .channels = pim_configuration_count(values, "dram.channels"),
         .pseudo_channels = pim_configuration_count(values, "dram.pseudo_channels"),
         .ranks = pim_configuration_count(values, "dram.ranks"),
-        .bank_groups = pim_configuration_count(values, "dram.bank_groups"),
+        .stack_ids = pim_configuration_count(values, "dram.stack_ids"),
+        .bank_groups = pim_configuration_count(values, "dram.bank_groups") *
+                       pim_configuration_count(values, "dram.stack_ids"),
         .banks = pim_configuration_count(values, "dram.banks"),
         .rows = pim_configuration_count(values, "dram.rows"),
         .columns = row_bytes / access,
@@ -202,6 +206,8 @@ static enum pim_status take_specification(const struct pim_configuration *values
         specification->parameter[PIM_DRAM_T_RPAB] = specification->parameter[PIM_DRAM_T_RP];
     if (specification->parameter[PIM_DRAM_T_CCD_L_WR] == 0)
         specification->parameter[PIM_DRAM_T_CCD_L_WR] = specification->parameter[PIM_DRAM_T_CCD_L];
+    if (specification->parameter[PIM_DRAM_T_CCD_R] == 0)
+        specification->parameter[PIM_DRAM_T_CCD_R] = specification->parameter[PIM_DRAM_T_CCD_S];
     if (specification->parameter[PIM_DRAM_T_REFPB_REFPB] == 0)
         specification->parameter[PIM_DRAM_T_REFPB_REFPB] = specification->parameter[PIM_DRAM_T_RREFD];
     return PIM_OK;

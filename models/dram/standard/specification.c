@@ -32,8 +32,8 @@ enum pim_dram_command pim_dram_command_parse(const char *text)
 
 const char *pim_dram_scope_text(enum pim_dram_scope scope)
 {
-    static const char *const texts[] = {"bank",       "bank group",     "rank",
-                                        "other rank", "pseudo-channel", "channel"};
+    static const char *const texts[] = {"bank", "bank group", "stack",          "other stack",
+                                        "rank", "other rank", "pseudo-channel", "channel"};
     return texts[scope];
 }
 
@@ -190,6 +190,11 @@ static void add_row(const struct pim_dram_specification *specification, const st
 {
     const uint32_t known = pim_dram_commands(specification);
     const int64_t distance = distance_of(specification, row);
+    const bool stacks = specification->organization.stack_ids > 1;
+    const enum pim_dram_scope scope =
+        row->scope == PIM_DRAM_SCOPE_STACK && !stacks ? PIM_DRAM_SCOPE_RANK : row->scope;
+    if (scope == PIM_DRAM_SCOPE_OTHER_STACK && !stacks)
+        return;
     /* A parameter that is 0 switches its row off: nothing is longer for taking two cycles. */
     if (distance <= 0)
         return;
@@ -201,8 +206,8 @@ static void add_row(const struct pim_dram_specification *specification, const st
             const int64_t cycles =
                 distance + cycles_of(specification, previous) - cycles_of(specification, next);
             if (cycles > 0)
-                add(table, (struct pim_dram_constraint){row->scope, previous, next, (uint32_t)cycles,
-                                                        row->window, row->text});
+                add(table, (struct pim_dram_constraint){scope, previous, next, (uint32_t)cycles, row->window,
+                                                        row->text});
         }
     }
 }

@@ -2,9 +2,10 @@
  * A DRAM standard as data: organisation, commands, parameters, and the table of constraints that the
  * scheduler (channel.h) works from. (The checker, command_check.h, has its own.)
  *
- * The channel is a tree: channel > pseudo-channel > rank > bank group > bank. Commands of a channel share its
- * command bus; pseudo-channels have a data bus each; ranks share the data bus of their pseudo-channel. Ranks
- * are numbered through all pseudo-channels of a channel (pseudo-channel x ranks + rank).
+ * The channel is a tree: channel > pseudo-channel > rank > stack identifier > bank group > bank. Commands of
+ * a channel share its command bus; pseudo-channels have a data bus each; ranks share the data bus of their
+ * pseudo-channel. Ranks are numbered through all pseudo-channels of a channel (pseudo-channel x ranks +
+ * rank), bank groups through all stack identifiers of a rank.
  *
  * A constraint says: after command `previous`, command `next` in the scope must be at least `cycles` later.
  * Rules: Ramulator 2.1 (commit c5b1c3a), with the rank switch from reading to writing as in DRAMsim3 (commit
@@ -61,6 +62,8 @@ enum pim_dram_command {
     X(CCD_S, "tccd_s", "4", "RD to RD and WR to WR, other bank group.")                                      \
     X(CCD_L, "tccd_l", "6", "RD to RD and WR to WR, same bank group.")                                       \
     X(CCD_L_WR, "tccd_l_write", "0", "WR to WR, same bank group (DDR5: tCCD_L_WR); 0: tccd_l.")              \
+    X(CCD_R, "tccd_r", "0",                                                                                  \
+      "With stack_ids above 1: RD to RD of another stack identifier (HBM3: tCCDR); 0: tccd_s.")              \
     X(RRD_S, "trrd_s", "4", "ACT to ACT, other bank group.")                                                 \
     X(RRD_L, "trrd_l", "6", "ACT to ACT, other bank of the same bank group.")                                \
     X(FAW, "tfaw", "26", "A fifth ACT of a rank is at least this far behind the first of the last four.")    \
@@ -110,20 +113,23 @@ enum {
     PIM_DRAM_NS_MAX = 1000000000, /* of a time in ns */
     PIM_DRAM_BANKS_MAX = 256,     /* of one channel: their numbers are bytes */
     PIM_DRAM_RANKS_MAX = 16,      /* of one channel */
+    PIM_DRAM_STACKS_MAX = 4,      /* stack identifiers of a rank */
     PIM_DRAM_CHANNELS_MAX = 4096,
     PIM_DRAM_ROWS_MAX = 120,
     PIM_DRAM_CONSTRAINTS_MAX = 512, /* rows by how long their commands hold the bus, and the bus itself */
     PIM_DRAM_NAME_MOST = 16,        /* of a command */
     PIM_DRAM_COMMAND_CYCLES_MAX = 16,
-    PIM_DRAM_TERMS_MAX = 6,   /* of a distance */
-    PIM_DRAM_TIMINGS_MAX = 32 /* names of an architect's own */
+    PIM_DRAM_TERMS_MAX = 6,    /* of a distance */
+    PIM_DRAM_TIMINGS_MAX = 32, /* names of an architect's own */
+    PIM_DRAM_TAKEN_MAX = 16    /* built-in rows that a configuration takes out */
 };
 
 struct pim_dram_organization {
     uint32_t channels;        /* independent of one another; all counts but rows are powers of two */
     uint32_t pseudo_channels; /* of a channel */
     uint32_t ranks;           /* of a pseudo-channel */
-    uint32_t bank_groups;     /* of a rank */
+    uint32_t stack_ids;       /* of a rank: a part of its bank groups each */
+    uint32_t bank_groups;     /* of a rank, in all stack identifiers */
     uint32_t banks;           /* of a bank group */
     uint32_t rows;            /* of a bank */
     uint32_t columns;         /* of a row: column accesses */
@@ -133,6 +139,8 @@ struct pim_dram_organization {
 enum pim_dram_scope {
     PIM_DRAM_SCOPE_BANK,           /* same bank */
     PIM_DRAM_SCOPE_GROUP,          /* same bank group, same bank included */
+    PIM_DRAM_SCOPE_STACK,          /* same stack identifier of the rank */
+    PIM_DRAM_SCOPE_OTHER_STACK,    /* another stack identifier of the same rank */
     PIM_DRAM_SCOPE_RANK,           /* same rank */
     PIM_DRAM_SCOPE_OTHER_RANK,     /* other rank of the same pseudo-channel */
     PIM_DRAM_SCOPE_PSEUDO_CHANNEL, /* same pseudo-channel, any rank */
@@ -166,6 +174,13 @@ struct pim_dram_command_row {
     bool own;         /* of the configuration, not of the built-in standards */
 };
 
+/* A built-in constraint that the configuration took out. */
+struct pim_dram_taken_row {
+    enum pim_dram_scope scope;
+    uint32_t previous, next;
+    uint8_t window;
+};
+
 struct pim_dram_timing {
     char name[33];
     uint32_t cycles;
@@ -183,11 +198,12 @@ struct pim_dram_specification {
     uint32_t parameter[PIM_DRAM_PARAMETERS];
     /* By dram.refresh_rate: REFs are so many times as often, trefi is divided by it (0: 1). */
     uint32_t refresh_rate;
-    unsigned timings, rows;
-    bool standard; /* the built-in rows are among them */
+    unsigned timings, rows, taken;
+    bool standard; /* the built-in rows are among them, but for those that were taken out */
     struct pim_dram_command_row command[PIM_DRAM_COMMANDS];
     struct pim_dram_timing timing[PIM_DRAM_TIMINGS_MAX];
     struct pim_dram_row row[PIM_DRAM_ROWS_MAX];
+    struct pim_dram_taken_row taken_row[PIM_DRAM_TAKEN_MAX];
 };
 
 /* `previous` and `next` are sets of commands (bit 1 << command). REFsb is a command to each of its banks and
@@ -227,6 +243,12 @@ static inline bool pim_dram_is_column(enum pim_dram_command command)
 static inline uint32_t pim_dram_ranks(const struct pim_dram_organization *organization)
 {
     return organization->pseudo_channels * organization->ranks;
+}
+
+/* The bank groups of a stack identifier. */
+static inline uint32_t pim_dram_groups_per_stack(const struct pim_dram_organization *organization)
+{
+    return organization->bank_groups / organization->stack_ids;
 }
 
 static inline uint32_t pim_dram_banks_per_rank(const struct pim_dram_organization *organization)

@@ -34,6 +34,8 @@ static bool in_scope(enum pim_dram_scope scope, const struct location *a, const 
         return !whole_rank && a->bank == b->bank;
     case PIM_DRAM_SCOPE_GROUP:
         return !whole_rank && a->group == b->group;
+    case PIM_DRAM_SCOPE_STACK: /* one identifier alone computes, whose rows are those of the rank */
+    case PIM_DRAM_SCOPE_OTHER_STACK:
     case PIM_DRAM_SCOPE_RANK:
         return a->rank == b->rank;
     case PIM_DRAM_SCOPE_OTHER_RANK:

@@ -57,11 +57,17 @@ static bool in_scope(const struct controller *c, enum pim_dram_scope scope, uint
     uint32_t rank_a = a / c->per_rank, rank_b = b / c->per_rank;
     uint32_t per_pseudo = c->configuration->specification.organization.ranks;
     bool same_pseudo = rank_a / per_pseudo == rank_b / per_pseudo;
+    uint32_t per_stack = c->per_rank / c->configuration->specification.organization.stack_ids;
+    uint32_t stack_a = a / per_stack, stack_b = b / per_stack;
     switch (scope) {
     case PIM_DRAM_SCOPE_BANK:
         return a == b;
     case PIM_DRAM_SCOPE_GROUP:
         return a / c->per_group == b / c->per_group;
+    case PIM_DRAM_SCOPE_STACK:
+        return stack_a == stack_b;
+    case PIM_DRAM_SCOPE_OTHER_STACK:
+        return rank_a == rank_b && stack_a != stack_b;
     case PIM_DRAM_SCOPE_RANK:
         return rank_a == rank_b;
     case PIM_DRAM_SCOPE_OTHER_RANK:

@@ -1,5 +1,6 @@
 /* The command checker: planted violations are found, runs of the controller have none, energy adds up. */
 #include "models/dram/check/command_check_rules.h"
+#include "models/dram/standard/rows.h"
 #include "tests/unit/dram_channel/check_runs.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
@@ -35,6 +36,8 @@ static struct pim_dram_logged place(const struct pim_dram_organization *o, enum 
     struct pim_dram_logged logged = {.command = command};
     if (scope == PIM_DRAM_SCOPE_OTHER_RANK)
         logged.rank = number;
+    if (scope == PIM_DRAM_SCOPE_OTHER_STACK)
+        logged.bank_group = number * pim_dram_groups_per_stack(o);
     if (scope >= PIM_DRAM_SCOPE_GROUP && scope != PIM_DRAM_SCOPE_OTHER_RANK && o->banks > 1)
         logged.bank = number % o->banks;
     return logged;
@@ -68,13 +71,14 @@ static unsigned plant(const struct pim_dram_configuration *configuration,
 START_TEST(every_constraint_is_checked)
 {
     const int which = PIM_CASE(_i);
-    static const char *const two_ranks[] = {"dram.ranks=2", NULL};
+    static const char *const two_ranks[] = {"dram.ranks=2", NULL}, *const two_stacks[] = {"dram.stack_ids=2",
+                                                                                          NULL};
     const struct pim_dram_preset *preset = pim_dram_preset((size_t)which / 2);
     struct pim_dram_configuration configuration;
     struct pim_dram_constraint_table table;
     /* HBM3 has no ranks. */
-    configure(&configuration, preset->name,
-              which % 2 && strncmp(preset->name, "hbm3", 4) != 0 ? two_ranks : NULL);
+    const char *const *const two = strncmp(preset->name, "hbm3", 4) == 0 ? two_stacks : two_ranks;
+    configure(&configuration, preset->name, which % 2 ? two : NULL);
     pim_dram_check_rules(&configuration.specification, &table);
     ck_assert_uint_gt(table.count, 30);
     for (size_t i = 0; i < table.count; i++)
@@ -123,7 +127,15 @@ START_TEST(own_rows_are_checked)
 END_TEST
 
 /* How the places of two commands are related. */
-enum relation { SAME_BANK, SAME_GROUP, SAME_RANK, OTHER_RANK, OTHER_PSEUDO_CHANNEL, RELATIONS };
+enum relation {
+    SAME_BANK,
+    SAME_GROUP,
+    SAME_STACK,
+    SAME_RANK, /* another stack identifier */
+    OTHER_RANK,
+    OTHER_PSEUDO_CHANNEL,
+    RELATIONS
+};
 
 /* The distance that a table asks for; `window` as in its rows. */
 static uint32_t asked(const struct pim_dram_constraint_table *table, enum relation relation,
@@ -132,10 +144,12 @@ static uint32_t asked(const struct pim_dram_constraint_table *table, enum relati
     static const bool holds[][RELATIONS] = {
         [PIM_DRAM_SCOPE_BANK] = {true},
         [PIM_DRAM_SCOPE_GROUP] = {true, true},
-        [PIM_DRAM_SCOPE_RANK] = {true, true, true},
-        [PIM_DRAM_SCOPE_OTHER_RANK] = {false, false, false, true},
-        [PIM_DRAM_SCOPE_PSEUDO_CHANNEL] = {true, true, true, true},
-        [PIM_DRAM_SCOPE_CHANNEL] = {true, true, true, true, true},
+        [PIM_DRAM_SCOPE_STACK] = {true, true, true},
+        [PIM_DRAM_SCOPE_OTHER_STACK] = {false, false, false, true},
+        [PIM_DRAM_SCOPE_RANK] = {true, true, true, true},
+        [PIM_DRAM_SCOPE_OTHER_RANK] = {false, false, false, false, true},
+        [PIM_DRAM_SCOPE_PSEUDO_CHANNEL] = {true, true, true, true, true},
+        [PIM_DRAM_SCOPE_CHANNEL] = {true, true, true, true, true, true},
     };
     uint32_t most = 0;
     for (size_t i = 0; i < table->count; i++) {
@@ -189,6 +203,7 @@ START_TEST(both_tables_agree)
         parameter[PIM_DRAM_T_ACT_CYCLES] = 1 + (uint32_t)pim_random_below(&random, 3);
         parameter[PIM_DRAM_T_COLUMN_CYCLES] = 1 + (uint32_t)pim_random_below(&random, 3);
         configuration.specification.split_command_bus = pim_random_below(&random, 2) > 0;
+        configuration.specification.organization.stack_ids = 1 + (uint32_t)pim_random_below(&random, 2);
         /* Commands of one's own: half of them hold the bus for other times, and some are not there. */
         for (unsigned i = 0; round >= 50 && i < PIM_DRAM_COMMANDS; i++) {
             struct pim_dram_command_row *row = &configuration.specification.command[i];
@@ -197,6 +212,56 @@ START_TEST(both_tables_agree)
                 row->cycles = (struct pim_dram_term){.cycles = 1 + (uint32_t)pim_random_below(&random, 4)};
         }
         compare_tables(&configuration.specification, name);
+    }
+}
+END_TEST
+
+/* The text that takes a built-in row out: "jedec; without rank: PRE -> REF". */
+static void write_without(char *text, size_t size, const struct pim_dram_row *row)
+{
+    static const char *const scopes[] = {"bank", "group",      "stack",  "other_stack",
+                                         "rank", "other_rank", "pseudo", "channel"};
+    size_t length =
+        (size_t)snprintf(text, size, "jedec; without %s:%s", scopes[row->scope], row->window > 1 ? "4" : "");
+    const uint32_t sets[] = {row->previous, row->next};
+    for (unsigned side = 0; side < 2; side++) {
+        length += (size_t)snprintf(text + length, size - length, side ? " ->" : "");
+        for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
+            if (sets[side] >> i & 1)
+                length += (size_t)snprintf(text + length, size - length, " %s",
+                                           pim_dram_command_text((enum pim_dram_command)i));
+    }
+    ck_assert_uint_lt(length, size);
+}
+
+/* A row that is taken out asks for nothing any more, neither of the scheduler nor of the checker. */
+START_TEST(rows_are_taken_out)
+{
+    static const char *const presets[] = {"ddr4_2400r", "fast_overlapim", "hbm3_6400", "lpddr5_6400"};
+    struct pim_dram_configuration configuration;
+    struct pim_error error = {PIM_OK, ""};
+    const char *name = presets[_i];
+    configure(&configuration, name, NULL);
+    for (unsigned stacks = 1; stacks <= 2; stacks++) {
+        struct pim_dram_specification all = configuration.specification;
+        struct pim_dram_constraint_table before, after;
+        all.organization.stack_ids = stacks;
+        for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++) /* every row holds */
+            all.parameter[i] += all.parameter[i] == 0;
+        pim_dram_constraints(&all, &before);
+        for (unsigned i = 0; i < all.rows; i++) {
+            struct pim_dram_specification less = all;
+            const struct pim_dram_row *row = &all.row[i];
+            char text[256];
+            write_without(text, sizeof text, row);
+            ck_assert_msg(pim_dram_rows_parse(&less, text, &error) == PIM_OK, "%s: %s", text, error.text);
+            ck_assert_uint_eq(less.rows, all.rows - 1);
+            pim_dram_constraints(&less, &after);
+            ck_assert_msg(after.count < before.count || row->scope == PIM_DRAM_SCOPE_OTHER_STACK ||
+                              row->scope == PIM_DRAM_SCOPE_OTHER_RANK,
+                          "%s, %s", name, text);
+            compare_tables(&less, text);
+        }
     }
 }
 END_TEST
@@ -604,6 +669,7 @@ Suite *suite_channel_check(void)
     tcase_add_loop_test(cases, every_constraint_is_checked, 0, PIM_CASES(2 * presets));
     tcase_add_test(cases, names_of_jedec);
     tcase_add_loop_test(cases, both_tables_agree, 0, presets);
+    tcase_add_loop_test(cases, rows_are_taken_out, 0, 4);
     tcase_add_loop_test(cases, other_mistakes_are_found, 0, sizeof mistakes / sizeof mistakes[0]);
     tcase_add_loop_test(cases, mistakes_of_the_clock_are_found, 0, sizeof clocked / sizeof clocked[0]);
     tcase_add_loop_test(cases, refreshes_of_the_whole_log, 0, sizeof refreshes / sizeof refreshes[0]);

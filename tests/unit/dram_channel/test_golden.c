@@ -153,6 +153,11 @@ START_TEST(micro_cases)
 }
 END_TEST
 
+#define RANK_SWITCH                                                                                          \
+    "dram.constraints=jedec; without other_rank: RD RDA -> WR WRA; "                                         \
+    "other_rank: RD RDA -> WR WRA >= burst_cycles + tcs"
+#define RANK_SWITCH_OF_LPDDR5 RANK_SWITCH "; other_rank: WR WRA -> RD RDA >= tcl + burst_cycles + tcs - tcwl"
+
 static const struct {
     const char *file, *preset, *column;
     const char *settings[4];
@@ -210,6 +215,23 @@ static const struct {
      {"dram.refresh=true", "dram.pseudo_channels=2"}},
     {"tfaw60_gddr6_14000_noref", "gddr6_14000", "r2_complete", {"dram.tfaw=60"}},
     {"dual_channel_gddr6_14000_2ch", "gddr6_14000", "r2_complete", {"dram.refresh=true", "dram.channels=2"}},
+    {"sid_switch_hbm3_6400_2sid_noref", "hbm3_6400", "r2_complete", {"dram.stack_ids=2"}},
+    /* Ramulator's rules between ranks, and of PRE before REF, as it has them. */
+    {"rank_switch_ddr4_2400r_2rank_noref", "ddr4_2400r", "r2_complete", {"dram.ranks=2", RANK_SWITCH}},
+    {"rank_switch_ddr3_1600k_2rank_noref", "ddr3_1600k", "r2_complete", {"dram.ranks=2", RANK_SWITCH}},
+    {"rank_switch_ddr5_4800an_2rank_noref", "ddr5_4800an", "r2_complete", {"dram.ranks=2", RANK_SWITCH}},
+    {"rank_switch_lpddr5_6400_2rank_noref",
+     "lpddr5_6400",
+     "r2_complete",
+     {"dram.ranks=2", RANK_SWITCH_OF_LPDDR5}},
+    {"rank_switch_overlap_lpddr5_6400_2rank_noref",
+     "lpddr5_6400",
+     "r2_complete",
+     {"dram.ranks=2", RANK_SWITCH_OF_LPDDR5}},
+    {"ref_behind_precharge_gddr6_14000",
+     "gddr6_14000",
+     "r2_complete",
+     {"dram.refresh=true", "dram.constraints=jedec; without rank: PRE -> REF"}},
 };
 
 /* Ramulator's completion of a write is its WR; that of a read is the end of its data. */
@@ -217,6 +239,54 @@ static uint64_t ramulator_completion(const struct pim_dram_configuration *config
                                      uint64_t completion)
 {
     return completion + (write ? pim_dram_write_latency(&configuration->specification) : 0);
+}
+
+/* Commands of channels one behind the other come in the order of their cycles. */
+static void sort_records(struct outcome *outcome)
+{
+    for (size_t i = 1; i < outcome->record_count; i++) {
+        const struct pim_dram_record record = outcome->records[i];
+        size_t place = i;
+        for (; place > 0 && outcome->records[place - 1].cycle > record.cycle; place--)
+            outcome->records[place] = outcome->records[place - 1];
+        outcome->records[place] = record;
+    }
+}
+
+/* A place that the file has as -1 is none: a command to a rank. */
+static bool same_place(int64_t ours, int64_t theirs)
+{
+    return ours == theirs || theirs < 0;
+}
+
+/* The commands of a case in `extra` against the log. Either may go on for a while behind the last request. */
+static void compare_extra_commands(const char *path, const struct pim_dram_configuration *configuration,
+                                   struct outcome *outcome)
+{
+    struct pim_csv_reader *reader = open_csv(path);
+    size_t count = 0;
+    sort_records(outcome);
+    for (; next_row(reader) && count < outcome->record_count; count++) {
+        const struct pim_dram_logged logged =
+            pim_dram_logged_record(&configuration->specification, &outcome->records[count]);
+        const bool equal = logged.cycle == (uint64_t)number(reader, "cycle") &&
+                           strcmp(ramulator_name(configuration, logged.command), field(reader, "cmd")) == 0 &&
+                           logged.channel == number(reader, "ch") && logged.rank == number(reader, "rank") &&
+                           same_place(logged.bank_group, number(reader, "bg")) &&
+                           same_place(logged.bank, number(reader, "bank")) &&
+                           same_place(logged.row, number(reader, "row")) &&
+                           same_place(logged.column, number(reader, "col"));
+        ck_assert_msg(equal, "%s: command %zu is %s in %" PRIu64 ", expected %s in %s", path, count,
+                      pim_dram_command_text(logged.command), logged.cycle, field(reader, "cmd"),
+                      field(reader, "cycle"));
+    }
+    pim_csv_close(reader);
+    unsigned served = 0;
+    for (size_t i = 0; i < count; i++)
+        served += pim_dram_is_column((enum pim_dram_command)outcome->records[i].command);
+    ck_assert_uint_gt(served, 0);
+    for (size_t i = count; i < outcome->record_count; i++)
+        ck_assert(!pim_dram_is_column((enum pim_dram_command)outcome->records[i].command));
 }
 
 START_TEST(other_settings)
@@ -234,8 +304,13 @@ START_TEST(other_settings)
     size_t count = read_case(path, extras[_i].column, list, expected);
     for (size_t i = 0; i < count; i++)
         expected[i] = ramulator_completion(&configuration, list[i].write, expected[i]);
-    serve(&outcome, &configuration, list, count, false);
+    serve(&outcome, &configuration, list, count, true);
     compare_completions(path, &outcome, expected);
+    if (strncmp(extras[_i].column, "r2", 2) == 0) {
+        (void)snprintf(name, sizeof name, "extra/%s.cmds.csv", extras[_i].file);
+        data_path(path, sizeof path, name);
+        compare_extra_commands(path, &configuration, &outcome);
+    }
     outcome_free(&outcome);
 }
 END_TEST
@@ -264,8 +339,10 @@ START_TEST(defects_are_not_copied)
     data_path(path, sizeof path, "extra/raw_forward_hol_ddr4_2400r_noref.csv");
     count = read_case(path, "ds3_complete", list, expected);
     expected[1] = 72 + 16;
-    serve(&outcome, &configuration, list, count, false);
+    serve(&outcome, &configuration, list, count, true);
     compare_completions(path, &outcome, expected);
+    data_path(path, sizeof path, "extra/raw_forward_hol_ddr4_2400r_noref.cmds.csv");
+    compare_extra_commands(path, &configuration, &outcome);
     ck_assert_uint_eq(outcome.first_command[2], UINT64_MAX);
     ck_assert_uint_eq(outcome.counters.forwarded_reads, 1);
     outcome_free(&outcome);

@@ -81,6 +81,16 @@ static const struct {
      "energy.idd0_ma: 33 mA is below energy.idd2n_ma"},
     {"ddr4_2400r", {"energy.idd5b_ma=5"}, "negative"},
     {"ddr4_2400r", {"dram.banks=3"}, "power of two"},
+    {"ddr4_2400r", {"dram.stack_ids=3"}, "dram.stack_ids is 3: allowed is a power of two up to 4"},
+    {"ddr4_2400r", {"dram.bank_groups=3", "dram.stack_ids=2"}, "dram.bank_groups is 3"},
+    {"ddr4_2400r", {"dram.tccd_r=6"}, "dram.tccd_r: counts with dram.stack_ids 2 or 4 alone, which is 1"},
+    {"hbm3_6400", {"dram.tccd_r_ns=2"}, "dram.tccd_r_ns: counts with dram.stack_ids 2 or 4 alone"},
+    {"hbm3_6400", {"dram.tccd_r_ns=2", "dram.stack_ids=2"}, NULL},
+    {"hbm3_6400", {"dram.stack_ids=4", "dram.pseudo_channels=8"}, "8 ranks and 512 banks"},
+    {"hbm3_6400", {"dram.ranks=2"}, "there is one (HBM3 has dram.stack_ids)"},
+    {"hbm3_6400",
+     {"dram.stack_ids=2", "dram.mapping=row bank group pseudo column"},
+     "1 bits of stack are missing"},
     {"ddr4_2400r", {"dram.ranks=16"}, NULL},
     {"ddr4_2400r", {"dram.ranks=16", "dram.banks=8"}, "16 ranks and 512 banks"},
     {"ddr4_2400r", {"dram.banks=65"}, "64"},
@@ -174,6 +184,7 @@ static const struct {
     {"ddr4_2400r", {"dram.burst_cycles_ns=5"}, "unknown key"},
     {"ddr4_2400", {NULL}, "the nearest is ddr4_2400r"},
 /* Rows of one's own. */
+#define ROW_OF_REF "dram.constraints=jedec; without rank: REF -> REF PREA REFsb"
 #define ROWS(text)                                                                                           \
     {                                                                                                        \
         "dram.constraints=" text                                                                             \
@@ -211,6 +222,24 @@ static const struct {
     {"ddr4_2400r", ROWS("jedec; rank: RD -> PREA >= 400"), "dram.trefi"},
     {"hbm3_6400", ROWS("jedec; channel: PRE -> ACT >= 20"), "at either edge"},
     {"hbm3_6400", ROWS("jedec; rank: PRE -> ACT >= 20"), NULL},
+    {"ddr4_2400r", ROWS("jedec 5; rank: RD -> PRE >= 20"), "the word jedec alone"},
+    {"ddr4_2400r", ROWS("jedec; without rank: PRE -> REF"), NULL},
+    {"ddr4_2400r", ROWS("jedec; without rank: 4 ACT ACT2 -> ACT ACT2; without stack: WR WRA -> WR WRA"),
+     NULL},
+    {"ddr4_2400r", ROWS("without rank: PRE -> REF; jedec"), "row 1: without: jedec, which must stand before"},
+    {"ddr4_2400r", ROWS("jedec; without rank: PRE -> ACT"), "row 2: without: jedec, which must stand before"},
+    {"ddr4_2400r", ROWS("jedec; without rank: PREA -> PREA"), "has no such row"},
+    {"ddr4_2400r", ROWS("jedec; without rank: PRE -> REF; without rank: PRE -> REF"),
+     "row 3: without: jedec"},
+    {"ddr4_2400r", ROWS("jedec; rank: PRE -> REF >= 20; without rank: PRE -> REF"), NULL},
+    {"ddr4_2400r", ROWS("jedec; without rank: PRE -> REF >= 3"),
+     "behind the commands of a row that is taken out comes its end"},
+    {"ddr4_2400r", ROWS("jedec; without"), "behind without comes a row of jedec"},
+    {"ddr4_2400r", ROWS("jedec; without rnak: PRE -> REF"), "'rnak': no scope"},
+    {"ddr4_2400r", {"dram.commands=jedec; without REFpb", ROW_OF_REF}, NULL},
+    {"ddr4_2400r", ROWS("jedec; stack: REFsb -> ACT >= 9"),
+     "REFsb is of bank groups of all stack identifiers"},
+    {"ddr4_2400r", ROWS("jedec; stack: RD -> PREA >= 9"), "rank or wider"},
 /* Commands of one's own. */
 #define COMMANDS(text)                                                                                       \
     {                                                                                                        \

@@ -406,7 +406,13 @@ static const struct {
      ""},
     {DRAM_LOG_RAMULATOR, "1,ACT,0,0,1,0,5,0,0,0\n", "the header is clock,command", 0, ""},
     {DRAM_LOG_RAMULATOR, "clock,command,Channel,Sid,Bank,Row,Column\n1,ACT,0,1,0,5,0\n",
-     "stack identifiers (Sid) are not modelled", 0, ""},
+     "a stack identifier (Sid) below dram.stack_ids", 0, ""},
+    {DRAM_LOG_RAMULATOR,
+     "clock,command,Channel,Sid,BankGroup,Bank,Row,Column\n1,ACT,0,0,3,0,5,0\n9,ACT,0,1,3,0,5,0\n"
+     "40,RD,0,0,3,0,5,0\n48,RD,0,1,3,0,5,0\n58,RD,0,1,3,0,5,0\n",
+     NULL, 1, "RD in cycle 48, channel 0, rank 0, bank group 7, bank 0: tCCD_R (other stack)"},
+    {DRAM_LOG_RAMULATOR, "clock,command,Channel,Sid,BankGroup,Bank,Row,Column\n1,ACT,0,1,4,0,5,0\n",
+     "a bank group of a stack identifier (Sid)", 0, ""},
     {DRAM_LOG_RAMULATOR, "clock,command,Channel,Bank,Bank,Row,Column\n", "a level stands twice", 0, ""},
     {DRAM_LOG_DRAMSIM3,
      "# clk cmd ch rank bg bank row col\n1 activate 0 0 0 0 0x5 0x0\n17 read_p 0 0 0 0 0x5 0x0\n"
@@ -432,7 +438,8 @@ START_TEST(logs_of_other_tools)
     uint64_t violations = 0;
     struct pim_dram_configuration configuration;
     struct pim_error error = {PIM_OK, ""};
-    configure(&configuration, "ddr4_2400r", NULL);
+    static const char *const stacks[] = {"dram.stack_ids=2", "dram.tccd_r=9", NULL};
+    configure(&configuration, "ddr4_2400r", strstr(logs[_i].text, "Sid,BankGroup") ? stacks : NULL);
     put_file(path, sizeof path, logs[_i].text);
     FILE *out = open_memstream(&text, &length);
     ck_assert_ptr_nonnull(out);

@@ -148,6 +148,22 @@ static const struct {
       "dram.trefi_bank=391"}},
     {"hbm3_6400", {"dram.page=closed", "dram.trp=87", "dram.pseudo_channels=2", "dram.trefi=3301"}},
     {"hbm3_6400", {"dram.page=closed", "dram.trp=90", "dram.refresh_mode=per_bank", INDEPENDENT}},
+    /* Stack identifiers, and rows taken out. */
+    {"hbm3_6400", {"dram.stack_ids=2", "dram.tccd_r=10", "dram.trefi=3101"}},
+    {"hbm3_6400",
+     {"dram.stack_ids=4", "dram.pseudo_channels=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=701",
+      "dram.tccd_s=6", "dram.tccd_r=6", "dram.mapping=row stack bank group pseudo column"}},
+    {"ddr4_2400r",
+     {"dram.stack_ids=2", "dram.ranks=2", "dram.tccd_r=9", "dram.trefi=2301",
+      "dram.constraints=jedec; stack: ACT -> ACT >= 7; other_stack: WR WRA PRE -> WR WRA ACT >= 11"}},
+    {"hbm3_6400",
+     {INDEPENDENT, "dram.stack_ids=2", "dram.trefi=3101",
+      "dram.constraints=jedec; other_stack: PRE ACT -> PRE ACT >= 13; stack: RD RDA -> PRE >= 21"}},
+    {"ddr4_2400r",
+     {SAME_BANK, "dram.stack_ids=2", "dram.trefi_bank=900", "dram.bank_xor=true", "dram.tccd_r=5"}},
+    {"gddr6_14000",
+     {"dram.trefi=1900", "dram.constraints=jedec; without rank: PRE -> REF; without bank: ACT -> PRE; "
+                         "without rank: 4 ACT ACT2 -> ACT ACT2; bank: ACT -> PRE >= 40"}},
 };
 
 static void found(void *context, const struct pim_dram_violation *violation)

@@ -248,12 +248,16 @@ static enum pim_status read_ramulator(const struct dram_words *words, const stru
     for (size_t i = 2; i < words->count; i++)
         if (log->level[i] != OTHER && read_place(words, i, &place[log->level[i]], error) != PIM_OK)
             return error->status;
-    if (place[STACK] > 0)
-        return dram_words_refuse(words, 1, "stack identifiers (Sid) are not modelled here", error);
+    const struct pim_dram_organization *o = log->organization;
+    if (place[STACK] >= o->stack_ids)
+        return dram_words_refuse(words, 1, "a stack identifier (Sid) below dram.stack_ids", error);
+    if (place[STACK] >= 0 && place[GROUP] >= pim_dram_groups_per_stack(o))
+        return dram_words_refuse(words, 1, "a bank group of a stack identifier (Sid)", error);
     const int64_t pseudo = place[PSEUDO] < 0 ? 0 : place[PSEUDO], rank = place[RANK] < 0 ? 0 : place[RANK];
     command->channel = place[CHANNEL];
-    command->rank = pseudo * log->organization->ranks + rank;
-    command->bank_group = place[GROUP];
+    command->rank = pseudo * o->ranks + rank;
+    command->bank_group =
+        place[STACK] > 0 ? place[STACK] * pim_dram_groups_per_stack(o) + place[GROUP] : place[GROUP];
     command->bank = place[BANK];
     command->row = place[ROW];
     command->column = place[COLUMN];
