@@ -203,13 +203,20 @@ static void drop_done(struct pim_dram_channel *channel)
             dequeue(channel, place - 1);
 }
 
-/* The banks of a rank in a section. They are a power of two: a rank has whole sections, or lies in one. */
+/* Of `count` banks from `first` on those in a section. The count is a power of two of which `first` is a
+ * multiple: they are whole sections, or lie in one. */
+static uint64_t banks_from(uint32_t first, uint32_t count, uint32_t section)
+{
+    if (count >= SECTION_BANKS)
+        return section - first / SECTION_BANKS < count / SECTION_BANKS ? UINT64_MAX : 0;
+    return section == first / SECTION_BANKS ? (section_bit(count) - 1) << first % SECTION_BANKS : 0;
+}
+
+/* The banks of a rank in a section. */
 static uint64_t rank_banks(const struct pim_dram_channel *channel, uint32_t rank, uint32_t section)
 {
-    const uint32_t banks = channel->rules->banks_per_rank, first = rank * banks;
-    if (banks >= SECTION_BANKS)
-        return section - first / SECTION_BANKS < banks / SECTION_BANKS ? UINT64_MAX : 0;
-    return section == first / SECTION_BANKS ? (section_bit(banks) - 1) << first % SECTION_BANKS : 0;
+    const uint32_t banks = channel->rules->banks_per_rank;
+    return banks_from(rank * banks, banks, section);
 }
 
 /* The banks of the number of `bank` in all groups of its rank, as far as they are in a section. */
@@ -315,9 +322,24 @@ static uint64_t entry_banks(const struct pim_dram_channel *channel, const struct
     return entry->bank / SECTION_BANKS == section ? section_bit(entry->bank) : 0;
 }
 
+/* The banks of the rank of an entry whose requests do not keep away one of the entry for longer than they do
+ * one another: all, or those of its stack identifier. */
+static uint64_t peer_banks(const struct pim_dram_channel *channel, const struct maintenance *entry,
+                           uint32_t section)
+{
+    const struct pim_dram_rules *rules = channel->rules;
+    if (rules->groups_per_stack == rules->groups_per_rank)
+        return rank_banks(channel, entry->rank, section);
+    if (entry->kind != MAINTAIN_REFRESH_BANK)
+        return 0; /* banks of several identifiers */
+    const uint32_t banks = rules->groups_per_stack * rules->banks_per_group;
+    return banks_from(entry->bank / banks * banks, banks, section);
+}
+
 /*
  * The banks of a section whose requests could keep away, one behind the other and for ever, the active one
- * that a refresh waits for: those of the pseudo-channel, but in its own rank and direction.
+ * that a refresh waits for: those of the pseudo-channel, but in its own rank (stack identifier) and
+ * direction.
  */
 static uint64_t rival_banks(const struct pim_dram_channel *channel, const struct maintenance *entry,
                             uint32_t section)
@@ -334,8 +356,8 @@ static uint64_t rival_banks(const struct pim_dram_channel *channel, const struct
     const uint32_t first = entry->rank / rules->ranks_per_pseudo * rules->ranks_per_pseudo;
     uint64_t banks = 0;
     for (uint32_t rank = first; waits && rank < first + rules->ranks_per_pseudo; rank++)
-        banks |= alike && rank == entry->rank ? 0 : rank_banks(channel, rank, section);
-    return banks;
+        banks |= rank_banks(channel, rank, section);
+    return alike ? banks & ~peer_banks(channel, entry, section) : banks;
 }
 
 uint64_t maintenance_banks(const struct pim_dram_channel *channel, uint32_t section)

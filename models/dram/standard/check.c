@@ -289,6 +289,16 @@ static uint64_t longest_step(const struct pim_dram_specification *specification,
     return steps > least ? steps : least;
 }
 
+/* Rows of a rank open so far apart, in the mean; 0: maybe tRRD or tFAW was taken out. */
+static uint64_t least_opening(const struct pim_dram_specification *specification)
+{
+    const uint64_t fourth = (specification->parameter[T(FAW)] + UINT64_C(3)) / 4;
+    const uint64_t next = specification->parameter[T(RRD_S)];
+    if (specification->taken > 0)
+        return 0;
+    return fourth > next ? fourth : next;
+}
+
 /*
  * Independent refreshes let in no row of another rank while they wait for a request whose row is open, but
  * the rows that were opened before are served first, each at another rank's distance on the data bus: in all
@@ -301,14 +311,23 @@ static uint64_t others_served(const struct pim_dram_specification *specification
     const struct pim_dram_organization *organization = &specification->organization;
     const uint64_t change = parameter[T(B)] + parameter[T(CS)];
     const uint64_t step = change > parameter[T(CCD_S)] ? change : parameter[T(CCD_S)];
-    const uint64_t fourth = (parameter[T(FAW)] + UINT64_C(3)) / 4;
-    const uint64_t open = fourth > parameter[T(RRD_S)] ? fourth : parameter[T(RRD_S)];
+    const uint64_t open = least_opening(specification);
     const uint64_t precharges = same_bank ? (uint64_t)organization->bank_groups * (parameter[T(PPD)] + 1) : 0;
     const uint64_t served =
-        organization->ranks * step > open || specification->taken > 0 /* maybe tRRD or tFAW */
-            ? pim_dram_banks_per_rank(organization) * step
-            : 0;
+        organization->ranks * step > open ? pim_dram_banks_per_rank(organization) * step : 0;
     return (organization->ranks - 1) * (served + precharges);
+}
+
+/* Requests of other stack identifiers whose rows are open are served first: one change between two of them,
+ * or as many as there are banks where rows open faster than that. */
+static uint64_t stacks_served(const struct pim_dram_specification *specification)
+{
+    const uint32_t change = specification->parameter[T(CCD_R)];
+    if (specification->organization.stack_ids == 1)
+        return 0;
+    return change > least_opening(specification)
+               ? (uint64_t)pim_dram_banks_per_rank(&specification->organization) * change
+               : change;
 }
 
 static enum pim_status check_refresh(const struct pim_dram_specification *specification,
@@ -329,6 +348,7 @@ static enum pim_status check_refresh(const struct pim_dram_specification *specif
     if (same_bank) /* each of its banks is served and closed, one behind the other on the buses */
         close += (uint64_t)(specification->organization.bank_groups - 1) *
                  (parameter[PIM_DRAM_T_CCD_S] + parameter[PIM_DRAM_T_PPD] + 1);
+    close += stacks_served(specification);
     if (independent)
         close += others_served(specification, same_bank);
     const uint64_t waits = independent ? 1 : ranks;

@@ -354,8 +354,13 @@ static bool is_rival(const struct controller *c, const struct job *job, uint32_t
             waits = true;
             same_direction |= c->active.item[i].write == c->write_mode;
         }
-    return waits && bank / pseudo == job->rank * c->per_rank / pseudo &&
-           (bank / c->per_rank != job->rank || !same_direction);
+    /* Requests for one stack identifier follow one another more closely than those for several. */
+    const struct pim_dram_organization *o = &c->configuration->specification.organization;
+    const uint32_t stack = c->per_rank / o->stack_ids;
+    bool peer = bank / c->per_rank == job->rank;
+    if (o->stack_ids > 1)
+        peer = peer && job->kind == JOB_REFRESH_BANK && bank / stack == job->bank / stack;
+    return waits && bank / pseudo == job->rank * c->per_rank / pseudo && !(peer && same_direction);
 }
 
 /* From ACT to the next command of the kind in another bank of the rank. */

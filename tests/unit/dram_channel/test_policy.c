@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { REQUESTS_MAX = 6 };
 
@@ -272,6 +273,40 @@ START_TEST(refreshes_under_writes)
 }
 END_TEST
 
+/* Reads of one stack identifier without a gap, and at times one of the other, which has to keep farther away
+ * from them than they from one another: a refresh that waits for it is no later than the next one is due. */
+START_TEST(refreshes_beside_a_stack)
+{
+    enum { READS = 20000, APART = 97 };
+    static const char *const settings[] = {"dram.stack_ids=2", "dram.maintenance=rank",
+                                           "dram.refresh_mode=per_bank", NULL};
+    struct pim_dram_configuration configuration;
+    struct outcome outcome;
+    configure(&configuration, "hbm3_6400", settings);
+    const struct pim_dram_organization *o = &configuration.specification.organization;
+    const uint64_t interval = pim_dram_bank_refresh_interval(&configuration.specification);
+    const uint32_t groups = pim_dram_groups_per_stack(o);
+    struct access *list = calloc(READS + READS / APART, sizeof *list);
+    ck_assert_ptr_nonnull(list);
+    size_t count = 0;
+    for (uint32_t i = 0; i < READS; i++) {
+        const struct pim_dram_location stream = {0, i % groups * o->banks + 3, 5, i / groups % o->columns},
+                                       other = {0, (groups + i / APART % groups) * o->banks, 7 + i, 3};
+        list[count++] = (struct access){i, pim_dram_address(&configuration.mapping, &stream), false};
+        if (i % APART == APART - 1)
+            list[count++] = (struct access){i, pim_dram_address(&configuration.mapping, &other), false};
+    }
+    serve(&outcome, &configuration, list, count, true);
+    uint64_t refreshes = 0;
+    for (size_t i = 0; i < outcome.record_count; i++)
+        if (outcome.records[i].command == PIM_DRAM_REFPB)
+            ck_assert_uint_lt(outcome.records[i].cycle, ++refreshes * interval + interval);
+    ck_assert_uint_ge(refreshes + 1, outcome.cycles / interval);
+    outcome_free(&outcome);
+    free(list);
+}
+END_TEST
+
 /* ACT keeps REFpb away for a cycle longer than the next ACT (it holds the bus for two): rows that are opened
  * without a gap do not keep a refresh away. It is asked for when seven are due. */
 START_TEST(refreshes_under_rows)
@@ -306,49 +341,66 @@ START_TEST(refreshes_under_rows)
 }
 END_TEST
 
-/* Refreshes of banks that go on by themselves, at the shortest interval that is taken. */
+/* Refreshes at the shortest interval that is taken. */
 static const struct {
-    const char *preset, *mode, *ranks, *stagger, *postpone;
+    const char *preset, *maintenance, *mode, *ranks, *stagger, *postpone;
     unsigned run; /* requests of one direction */
 } limits[] = {
-    {"ddr4_2400r", "per_bank", "1", "false", "0", 8},   {"ddr4_2400r", "per_bank", "2", "false", "0", 1},
-    {"ddr4_2400r", "per_bank", "4", "false", "0", 8},   {"ddr4_2400r", "per_bank", "4", "true", "3", 1},
-    {"ddr4_2400r", "per_bank", "8", "false", "0", 1},   {"ddr4_2400r", "per_bank", "16", "true", "0", 1},
-    {"lpddr4_3200", "per_bank", "2", "true", "0", 1},   {"lpddr4_3200", "per_bank", "16", "true", "8", 200},
-    {"lpddr5_6400", "per_bank", "2", "false", "0", 8},  {"lpddr5_6400", "per_bank", "16", "false", "0", 8},
-    {"gddr6_14000", "per_bank", "2", "false", "0", 8},  {"gddr6_14000", "same_bank", "8", "true", "0", 8},
-    {"ddr5_4800an", "same_bank", "2", "false", "0", 1}, {"ddr5_4800an", "same_bank", "8", "false", "0", 8},
-    {"ddr5_4800an", "same_bank", "2", "true", "3", 1},
+    {"ddr4_2400r", "rank", "per_bank", "1", "false", "0", 8},
+    {"ddr4_2400r", "rank", "per_bank", "2", "false", "0", 1},
+    {"ddr4_2400r", "rank", "per_bank", "4", "false", "0", 8},
+    {"ddr4_2400r", "rank", "per_bank", "4", "true", "3", 1},
+    {"ddr4_2400r", "rank", "per_bank", "8", "false", "0", 1},
+    {"ddr4_2400r", "rank", "per_bank", "16", "true", "0", 1},
+    {"lpddr4_3200", "rank", "per_bank", "2", "true", "0", 1},
+    {"lpddr4_3200", "rank", "per_bank", "16", "true", "8", 200},
+    {"lpddr5_6400", "rank", "per_bank", "2", "false", "0", 8},
+    {"lpddr5_6400", "rank", "per_bank", "16", "false", "0", 8},
+    {"gddr6_14000", "rank", "per_bank", "2", "false", "0", 8},
+    {"gddr6_14000", "rank", "same_bank", "8", "true", "0", 8},
+    {"ddr5_4800an", "rank", "same_bank", "2", "false", "0", 1},
+    {"ddr5_4800an", "rank", "same_bank", "8", "false", "0", 8},
+    {"ddr5_4800an", "rank", "same_bank", "2", "true", "3", 1},
+    {"ddr4_2400r", "channel", "all_bank", "2", "false", "8", 8},
+    {"ddr4_3200", "channel", "all_bank", "8", "true", "0", 1},
+    {"lpddr5_6400", "channel", "all_bank", "4", "false", "0", 8},
+    {"gddr6_14000", "channel", "all_bank", "1", "false", "0", 8},
+    {"ddr3_1600k", "channel", "all_bank", "8", "false", "1", 1},
+    {"lpddr4_3200", "rank", "all_bank", "8", "false", "0", 1},
+    {"ddr5_4800an", "rank", "all_bank", "8", "false", "2", 8},
+    {"hbm1_2000", "rank", "all_bank", "4", "true", "8", 8},
 };
 
 /* The shortest interval that is taken; the configuration is of that one. */
 static uint32_t shortest_interval(struct pim_dram_configuration *configuration, int number)
 {
     uint32_t low = 1, high = PIM_DRAM_CYCLES_MAX;
-    char text[5][48];
-    const char *settings[] = {"dram.maintenance=rank",
-                              "dram.read_queue=512",
+    char text[6][48];
+    const char *settings[] = {"dram.read_queue=512",
                               "dram.write_queue=512",
                               text[0],
                               text[1],
                               text[2],
                               text[3],
                               text[4],
+                              text[5],
                               NULL};
+    const char *key = strcmp(limits[number].mode, "all_bank") == 0 ? "dram.trefi" : "dram.trefi_bank";
     (void)snprintf(text[0], sizeof text[0], "dram.refresh_mode=%s", limits[number].mode);
     (void)snprintf(text[1], sizeof text[1], "dram.ranks=%s", limits[number].ranks);
     (void)snprintf(text[2], sizeof text[2], "dram.refresh_stagger=%s", limits[number].stagger);
     (void)snprintf(text[3], sizeof text[3], "dram.refresh_postpone=%s", limits[number].postpone);
+    (void)snprintf(text[4], sizeof text[4], "dram.maintenance=%s", limits[number].maintenance);
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
         struct pim_error error;
-        (void)snprintf(text[4], sizeof text[4], "dram.trefi_bank=%u", middle);
+        (void)snprintf(text[5], sizeof text[5], "%s=%u", key, middle);
         if (try_configure(configuration, limits[number].preset, settings, &error) == PIM_OK)
             high = middle;
         else
             low = middle + 1;
     }
-    (void)snprintf(text[4], sizeof text[4], "dram.trefi_bank=%u", low);
+    (void)snprintf(text[5], sizeof text[5], "%s=%u", key, low);
     configure(configuration, limits[number].preset, settings);
     return low;
 }
@@ -394,7 +446,8 @@ static void refresh_in_time(const struct pim_dram_configuration *configuration, 
     for (size_t i = 0; i < outcome.record_count; i++) {
         const struct pim_dram_record *record = &outcome.records[i];
         const uint32_t rank = record->bank / pim_dram_banks_per_rank(o);
-        if (record->command != PIM_DRAM_REFPB && record->command != PIM_DRAM_REFSB)
+        if (record->command != PIM_DRAM_REF && record->command != PIM_DRAM_REFPB &&
+            record->command != PIM_DRAM_REFSB)
             continue;
         const uint64_t due = configuration->policy.stagger
                                  ? (done[rank] + postponed) * part * o->ranks + (rank + 1) * part
@@ -428,6 +481,7 @@ Suite *suite_channel_policy(void)
     TCase *cases = tcase_create("by hand");
     tcase_add_loop_test(cases, rule_by_rule, 0, sizeof rules / sizeof rules[0]);
     tcase_add_loop_test(cases, refreshes_under_writes, 0, sizeof streams / sizeof streams[0]);
+    tcase_add_test(cases, refreshes_beside_a_stack);
     tcase_add_test(cases, refreshes_under_rows);
     tcase_add_loop_test(cases, refreshes_at_the_limit, 0, sizeof limits / sizeof limits[0]);
     suite_add_tcase(suite, cases);

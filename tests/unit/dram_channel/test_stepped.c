@@ -161,6 +161,10 @@ static const struct {
       "dram.constraints=jedec; other_stack: PRE ACT -> PRE ACT >= 13; stack: RD RDA -> PRE >= 21"}},
     {"ddr4_2400r",
      {SAME_BANK, "dram.stack_ids=2", "dram.trefi_bank=900", "dram.bank_xor=true", "dram.tccd_r=5"}},
+    {"ddr4_2400r", {SAME_BANK, INDEPENDENT, "dram.stack_ids=4", "dram.trefi_bank=700", "dram.tccd_r=12"}},
+    {"hbm3_6400",
+     {INDEPENDENT, "dram.stack_ids=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=390",
+      "dram.tccd_r=14"}},
     {"gddr6_14000",
      {"dram.trefi=1900", "dram.constraints=jedec; without rank: PRE -> REF; without bank: ACT -> PRE; "
                          "without rank: 4 ACT ACT2 -> ACT ACT2; bank: ACT -> PRE >= 40"}},
