@@ -13,5 +13,6 @@ Suite *suite_channel_refusals(void);
 Suite *suite_channel_policy(void);
 Suite *suite_channel_run(void);
 Suite *suite_channel_energy(void);
+Suite *suite_channel_idle(void);
 
 #endif

@@ -517,53 +517,6 @@ START_TEST(runs_violate_nothing)
 }
 END_TEST
 
-/* Idle refreshes are only counted when nobody wants commands: cycles and counters are as with all planned. */
-static const struct {
-    const char *preset;
-    const char *settings[4];
-} idle[] = {
-    {"ddr4_2400r", {NULL}},
-    {"ddr4_2400r", {"dram.ranks=2", "dram.refresh_postpone=3"}},
-    {"hbm2_pim", {"dram.refresh_mode=per_bank"}},
-    {"hbm2_2000", {"dram.page=timeout", "dram.channels=2"}},
-    {"hbm2_2000", {"dram.refresh_mode=per_bank", "dram.page=closed", "dram.channels=1"}},
-    {"lpddr4_3200", {"dram.refresh_mode=per_bank", "dram.page=timeout"}},
-    {"ddr4_2400r", {"dram.ranks=4", "dram.refresh_stagger=true"}},
-    {"pimbank_400", {"dram.page=closed"}},
-    {"hbm3_6400", {"dram.pseudo_channels=2", "dram.trefi=3100"}},
-    {"lpddr5_6400", {NULL}},
-    {"allspark_stack", {NULL}},
-};
-
-START_TEST(skipping_idle_time_changes_nothing)
-{
-    enum { COUNT = 400 };
-    struct pim_dram_configuration configuration;
-    struct outcome with, without;
-    struct pim_random random;
-    pim_random_initialize(&random, 5);
-    configure(&configuration, idle[_i].preset, idle[_i].settings);
-    struct access *list = random_list(&random, &configuration, COUNT, 0.001);
-    for (size_t i = 0; i < COUNT; i++)
-        list[i].cycle = list[i].cycle * 20 + (uint64_t)(i % 7 == 0) * 3;
-    for (size_t i = 1; i < COUNT; i++)
-        if (list[i].cycle < list[i - 1].cycle)
-            list[i].cycle = list[i - 1].cycle;
-    serve(&with, &configuration, list, COUNT, true);
-    serve(&without, &configuration, list, COUNT, false);
-    for (size_t i = 0; i < COUNT; i++)
-        ck_assert_uint_eq(with.completed[i], without.completed[i]);
-    ck_assert_uint_eq(with.counters.skipped_refreshes, 0);
-    if (strcmp(idle[_i].preset, "lpddr4_3200") != 0)
-        ck_assert_uint_gt(without.counters.skipped_refreshes, 0);
-    without.counters.skipped_refreshes = 0;
-    ck_assert_mem_eq(&with.counters, &without.counters, sizeof with.counters);
-    outcome_free(&with);
-    outcome_free(&without);
-    free(list);
-}
-END_TEST
-
 /* A stream reaches 95 % of what refresh leaves of the peak; `settings` interleave where the preset does not.
  * A private bank cannot hide its row changes: 64 columns take 64 + tRTP + tRP + tRCD - 1 cycles. */
 static const struct {
@@ -675,7 +628,6 @@ Suite *suite_channel_check(void)
     tcase_add_loop_test(cases, refreshes_of_the_whole_log, 0, sizeof refreshes / sizeof refreshes[0]);
     tcase_add_loop_test(cases, staggered_refreshes, 0, sizeof staggered / sizeof staggered[0]);
     tcase_add_loop_test(cases, runs_violate_nothing, 0, PIM_CASES(presets));
-    tcase_add_loop_test(cases, skipping_idle_time_changes_nothing, 0, sizeof idle / sizeof idle[0]);
     tcase_add_loop_test(cases, stream_bandwidth, 0, PIM_CASES(sizeof streams / sizeof streams[0]));
     tcase_add_loop_test(cases, interleaved_bandwidth, 0, PIM_CASES(presets));
     suite_add_tcase(suite, cases);

@@ -496,4 +496,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, suite_channel_policy());
     srunner_add_suite(runner, suite_channel_run());
     srunner_add_suite(runner, suite_channel_energy());
+    srunner_add_suite(runner, suite_channel_idle());
 }
