@@ -413,6 +413,8 @@ static const struct {
      NULL, 1, "RD in cycle 48, channel 0, rank 0, bank group 7, bank 0: tCCD_R (other stack)"},
     {DRAM_LOG_RAMULATOR, "clock,command,Channel,Sid,BankGroup,Bank,Row,Column\n1,ACT,0,1,4,0,5,0\n",
      "a bank group of a stack identifier (Sid)", 0, ""},
+    {DRAM_LOG_RAMULATOR, "clock,command,Channel,Sid,Rank,BankGroup,Bank,Row,Column\n1,ACT,0,0,0,4,0,5,0\n",
+     NULL, 1, "no such bank group"},
     {DRAM_LOG_RAMULATOR, "clock,command,Channel,Bank,Bank,Row,Column\n", "a level stands twice", 0, ""},
     {DRAM_LOG_DRAMSIM3,
      "# clk cmd ch rank bg bank row col\n1 activate 0 0 0 0 0x5 0x0\n17 read_p 0 0 0 0 0x5 0x0\n"

@@ -192,6 +192,7 @@ struct ramulator_log {
     const struct pim_dram_organization *organization;
     enum level level[DRAM_WORDS_MAX]; /* of the words behind cycle and command */
     size_t count;
+    bool stacks; /* one of them is Sid */
 };
 
 /* The header, "clock,command,Channel,Rank,...,type,source". */
@@ -226,6 +227,7 @@ static enum pim_status read_levels(struct dram_words *words, struct ramulator_lo
         seen[level] = true;
         log->level[i] = level;
     }
+    log->stacks = seen[STACK];
     return seen[CHANNEL] && seen[BANK] && seen[ROW] && seen[COLUMN]
                ? PIM_OK
                : dram_words_refuse(words, 0, "the header names Channel, Bank, Row and Column", error);
@@ -251,7 +253,7 @@ static enum pim_status read_ramulator(const struct dram_words *words, const stru
     const struct pim_dram_organization *o = log->organization;
     if (place[STACK] >= o->stack_ids)
         return dram_words_refuse(words, 1, "a stack identifier (Sid) below dram.stack_ids", error);
-    if (place[STACK] >= 0 && place[GROUP] >= pim_dram_groups_per_stack(o))
+    if (log->stacks && o->stack_ids > 1 && place[GROUP] >= pim_dram_groups_per_stack(o))
         return dram_words_refuse(words, 1, "a bank group of a stack identifier (Sid)", error);
     const int64_t pseudo = place[PSEUDO] < 0 ? 0 : place[PSEUDO], rank = place[RANK] < 0 ? 0 : place[RANK];
     command->channel = place[CHANNEL];
