@@ -33,7 +33,7 @@ static const struct pim_option rows[] = {
                   "many as have finalists of 80 million packets, 1 to 32; with --refine 0 one"),
     PIM_COUNT_ROW("group", struct pim_conflict_choices, group, "N", 0, 65536,
                   "Nodes of a capped group; 0 (default): a sixteenth of all"),
-    PIM_COUNT_ROW("images", struct pim_conflict_choices, images, "N", 1, 65535,
+    PIM_COUNT_ROW("batch", struct pim_conflict_choices, images, "IMAGES", 1, 65535,
                   "Images behind each other; 1"),
     PIM_FILE_ROW("log", struct pim_conflict_choices, log,
                  "Writes the cost, bottleneck and latency of every finalist (CSV)"),
@@ -50,7 +50,7 @@ static const struct pim_option rows[] = {
     PIM_TEXT_ROW("graph", struct pim_conflict_choices, graph, "PREFIX",
                  "Writes PREFIX.nodes.csv and so on, the graph, and PREFIX.mappings.json, for pimsim tasks"),
     PIM_SEED_ROW("Of the search; 1"),
-    PIM_THREADS_ROW("Of the search, 0 (default): one; results do not depend on it"),
+    PIM_THREADS_ROW("Threads of the search; 0 (default): one for each processor. Results do not depend on it"),
     PIM_SECONDS_ROW("Of the search; then the best so far is taken"),
 };
 

@@ -2,6 +2,7 @@
 #include "mappers/conflict/plan.h"
 
 #include "mappers/conflict/files.h"
+#include "mappers/search/workers.h"
 #include "sim/output/csv.h"
 #include "sim/output/output.h"
 
@@ -194,7 +195,7 @@ static struct pim_tile_mapping_options options_of(struct search *search)
         .searches = searches(plan),
         .images = (uint32_t)choices->images,
         .seed = choices->search.seed,
-        .threads = (unsigned)choices->search.threads,
+        .threads = pim_workers_wanted(choices->search.threads),
         .seconds = (double)choices->search.seconds,
         .stop = choices->search.stop ? asked_to_stop : NULL,
         .stop_context = search,

@@ -90,14 +90,6 @@ static enum pim_status make_spaces(struct pim_overlapim_plan *plan,
                : PIM_OK;
 }
 
-static unsigned threads_of(const struct pim_mapper_search *search)
-{
-    unsigned processors = pim_workers_processors();
-    if (search->threads > 0)
-        return (unsigned)search->threads;
-    return processors > 64 ? 64 : processors;
-}
-
 struct told {
     const struct pim_mapper_search *search;
     enum pim_objective objective;
@@ -181,7 +173,7 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
     if (make_spaces(plan, options, error) != PIM_OK)
         return error->status;
     plan->search.spaces = plan->spaces;
-    if (pim_workers_create(&plan->search.workers, threads_of(&options->search), error) != PIM_OK)
+    if (pim_workers_create(&plan->search.workers, pim_workers_wanted(options->search.threads), error) != PIM_OK)
         return error->status;
     enum pim_status status = search_all(plan, options, error);
     pim_workers_destroy(plan->search.workers);

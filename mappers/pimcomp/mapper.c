@@ -114,8 +114,7 @@ static void terminate(void *plan)
 /* What of the options depends on others. */
 static void settle(struct pim_core_choices *choices)
 {
-    if (choices->search.threads == 0)
-        choices->search.threads = pim_workers_processors();
+    choices->search.threads = pim_workers_wanted(choices->search.threads);
     if (choices->profile == PROFILE_BY_PRESET)
         choices->profile = choices->keep_pixels ? 0 : preset_profiles[choices->preset];
 }

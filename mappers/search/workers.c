@@ -51,10 +51,11 @@ static void *help(void *context)
     return NULL;
 }
 
-unsigned pim_workers_processors(void)
+unsigned pim_workers_wanted(uint64_t option)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (unsigned)count : 1;
+    long online = option > 0 ? 0 : sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t threads = online > 0 ? (uint64_t)online : option > 0 ? option : 1;
+    return threads > PIM_SEARCH_THREADS ? PIM_SEARCH_THREADS : (unsigned)threads;
 }
 
 enum pim_status pim_workers_create(struct pim_workers **workers, unsigned threads, struct pim_error *error)

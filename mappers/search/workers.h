@@ -14,8 +14,9 @@ typedef void pim_worker_task(void *context, unsigned worker, uint64_t index);
 
 struct pim_workers;
 
-/* Processors that are online, 1 at least: what options of threads mean by 0. */
-unsigned pim_workers_processors(void);
+/* How many threads an option of threads means: 0 one for each processor that is online; PIM_SEARCH_THREADS at
+ * most, as many as a search may have. */
+unsigned pim_workers_wanted(uint64_t option);
 
 /* The caller and threads - 1 others (0: none), fewer when the system gives no more: pim_workers_count() says
  * how many numbers `worker` may have. PIM_NO_MEMORY. */

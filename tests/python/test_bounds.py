@@ -23,7 +23,7 @@ TRACES = {
     "pipeline": ("nicepim --mapping ddam --batch 4", "nicepim-4x4", "configs/networks/squeezenet.cfg", ["network.image=64"]),
     "channels": ("overlapim --budget 100", "fast-overlapim-hbm2", "docs/examples/small-vgg.cfg", []),
     "ahead": ("overlapim --budget 30 --objective ahead", "fast-overlapim-hbm2", "configs/networks/squeezenet.cfg", ["network.image=64"]),
-    "tiles": ("conflict --mapping snake --images 3", "noc-conflict-16x16", "configs/networks/vgg8.cfg", ["network.image=16"]),
+    "tiles": ("conflict --mapping snake --batch 3", "noc-conflict-16x16", "configs/networks/vgg8.cfg", ["network.image=16"]),
     "cores": ("pimcomp --layout balance", "pimcomp-arch-a", "configs/networks/vgg8.cfg", []),
 }
 

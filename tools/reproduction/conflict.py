@@ -216,7 +216,7 @@ def figure_9(bench, sheet, networks, size):
     """Throughput: images over the time of all of them."""
     rows = []
     for network in networks:
-        images = ["--images", 3 if network.startswith("imagenet") else 8]
+        images = ["--batch", 3 if network.startswith("imagenet") else 8]
         rates = []
         for mapping, schedule in (("snake", "xy"), ("boustrophedon", "xy"), ("heuristic", "xy"), ("node-group", "ours")):
             rates.append(images[1] / bench.mean(network, mapping, *SCHEDULES[schedule], *images)[0] * 1e9)
@@ -242,7 +242,7 @@ def figure_1(bench, sheet, network):
     """Throughput with and without conflicts over the bandwidth."""
     rows = []
     for bandwidth in (2, 4, 8, 16, 32, 64):
-        options = ["--bandwidth", bandwidth, "--images", 8]
+        options = ["--bandwidth", bandwidth, "--batch", 8]
         real, ideal = (bench.mean(network, "snake", *options, *schedule)[0] for schedule in (SCHEDULES["xy"], IDEAL))
         rows.append([bandwidth, f"{8e9 / real:.0f}", f"{8e9 / ideal:.0f}", percent(1 - ideal / real)])
     sheet.table("figure1", f"Fig. 1, {network}, images a second; the paper loses more than {PAPER['fig1_loss']} % at 8 Gb/s",
@@ -269,7 +269,7 @@ def figure_10(bench, sheet, network):
     cases = {"snake XY": ("snake", SCHEDULES["xy"]), "heuristic XY": ("heuristic", SCHEDULES["xy"]),
              "ours": ("node-group", SCHEDULES["ours"]), "ideal": ("node-group", IDEAL)}
     bandwidths = (2, 4, 6, 8, 12, 20, 30, 40)
-    rates = {name: [images * 1e9 / bench.mean(network, mapping, *schedule, "--images", images, "--bandwidth", b)[0]
+    rates = {name: [images * 1e9 / bench.mean(network, mapping, *schedule, "--batch", images, "--bandwidth", b)[0]
                     for b in bandwidths] for name, (mapping, schedule) in cases.items()}
     bound = max(rates["ideal"])
     for name, values in rates.items():

@@ -373,7 +373,7 @@ static bool has_branches(const struct nice_search *search)
 
 enum pim_status nice_search(const struct nice_search *search, struct nice_best *best, struct pim_error *error)
 {
-    unsigned threads = search->threads > 0 ? search->threads : pim_workers_processors();
+    unsigned threads = pim_workers_wanted(search->threads);
     struct pim_workers *workers;
     if (pim_workers_create(&workers, threads < NICE_METHODS ? threads : NICE_METHODS, error) != PIM_OK)
         return error->status;

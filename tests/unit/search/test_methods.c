@@ -3,6 +3,7 @@
 #include "mappers/search/evolution.h"
 #include "mappers/search/nsga2.h"
 #include "mappers/search/walk.h"
+#include "mappers/search/workers.h"
 #include "tests/unit/search/suites.h"
 
 #include <math.h>
@@ -210,6 +211,16 @@ START_TEST(threads_change_nothing)
 }
 END_TEST
 
+/* What an option of threads says is never more than a search takes. */
+START_TEST(options_of_threads)
+{
+    ck_assert_uint_ge(pim_workers_wanted(0), 1);
+    ck_assert_uint_le(pim_workers_wanted(0), PIM_SEARCH_THREADS);
+    ck_assert_uint_eq(pim_workers_wanted(3), 3);
+    ck_assert_uint_eq(pim_workers_wanted(256), PIM_SEARCH_THREADS);
+}
+END_TEST
+
 static bool stop_at_third(void *context)
 {
     return ++*(unsigned *)context == 3;
@@ -298,6 +309,7 @@ Suite *search_methods_suite(void)
     TCase *tests = tcase_create("methods");
     tcase_add_test(tests, methods_find_recorded_optima);
     tcase_add_test(tests, threads_change_nothing);
+    tcase_add_test(tests, options_of_threads);
     tcase_add_test(tests, budgets_end_searches);
     tcase_add_test(tests, twins_do_not_survive);
     tcase_add_test(tests, chances_are_exponential);

@@ -337,10 +337,10 @@ static void terminate(struct run *run)
          .target = &(request).mesh,                                                                          \
          .argument = "ROWSxCOLUMNS",                                                                         \
          .help = "Size of the mesh; 16x16"},                                                                 \
-        {.name = "images",                                                                                   \
+        {.name = "batch",                                                                                    \
          .kind = OPTION_UNSIGNED,                                                                            \
          .target = &(request).images,                                                                        \
-         .argument = "N",                                                                                    \
+         .argument = "IMAGES",                                                                               \
          .help = "Images, one after the other",                                                              \
          .minimum = 1,                                                                                       \
          .maximum = 65535},                                                                                  \
