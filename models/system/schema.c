@@ -6,6 +6,7 @@
 
 #include "models/cost/bank_keys.h"
 #include "models/cost/read.h"
+#include "models/dram/standard/schema.h"
 #include "models/system/hardware/core_keys.h"
 #include "models/system/hardware/level_keys.h"
 #include "models/system/hardware/noc_keys.h"
@@ -168,5 +169,12 @@ static const struct pim_key keys[] = {
     PIM_CORE_ENERGY_KEYS,
 };
 
-const struct pim_schema pim_hardware_schema = {"hardware", "Hardware of the simulated accelerator.", keys,
-                                               sizeof keys / sizeof keys[0]};
+const struct pim_schema pim_hardware_schema = {
+    .name = "hardware",
+    .text = "Hardware of the simulated accelerator.",
+    .keys = keys,
+    .count = sizeof keys / sizeof keys[0],
+    .inner = &pim_dram_schema,
+    .place =
+        "dram.standard_values (of cores global_memory.standard_values, of channels levels.memory_values)",
+};

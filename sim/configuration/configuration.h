@@ -87,6 +87,8 @@ struct pim_schema {
     const char *text; /* a paragraph for the reference page */
     const struct pim_key *keys;
     size_t count;
+    const struct pim_schema *inner; /* whose keys stand in a text of this one; NULL: there is none */
+    const char *place;              /* that text's key, in words for messages */
 };
 
 struct pim_configuration;

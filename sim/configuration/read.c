@@ -57,6 +57,17 @@ static const char *last_part(const char *path)
     return dot ? dot + 1 : path;
 }
 
+/* A key that another schema has stands in a text of this one. */
+static enum pim_status refuse_inner(const struct pim_schema *schema, const char *place, const char *path,
+                                    struct pim_error *error)
+{
+    const int group = (int)(last_part(path) - path) - 1;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "%s: %s: a key of the %s configuration, which stands in %s: \"%.*s = { %s = ...; };\"",
+                    place, path, schema->inner->name, schema->place, group > 0 ? group : 0, path,
+                    last_part(path));
+}
+
 /* "<place>: noc.widht: unknown key; the nearest is noc.width (an integer from 1 to 64)"; what stands in no
  * group may be of another kind of file, so that the message says which kind is read. */
 static enum pim_status refuse_unknown(const struct pim_schema *schema, const char *place, const char *path,
@@ -64,6 +75,9 @@ static enum pim_status refuse_unknown(const struct pim_schema *schema, const cha
 {
     size_t least = SIZE_MAX, length = 0;
     const struct pim_key *nearest = NULL;
+    if (schema->inner && strchr(path, '.') &&
+        pim_configuration_find(schema->inner, path) < schema->inner->count)
+        return refuse_inner(schema, place, path, error);
     for (size_t i = 0; i < schema->count; i++) {
         const char *name = schema->keys[i].path;
         /* a group is compared with the groups that the key stands in, from the outermost on */

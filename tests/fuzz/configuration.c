@@ -20,7 +20,8 @@ static const struct pim_key keys[] = {
     {"dram.timing.trcd_ns", PIM_KEY_REAL, "18", -1e308, 1e308, NULL, "ns", ""},
     {"depths", PIM_KEY_INTEGER_LIST, "[2, 2, 6, 2]", 0, 9007199254740992.0, NULL, "blocks", ""},
 };
-static const struct pim_schema schema = {"fuzz", "", keys, sizeof keys / sizeof keys[0]};
+static const struct pim_schema schema = {
+    .name = "fuzz", .text = "", .keys = keys, .count = sizeof keys / sizeof keys[0]};
 
 static void require(int condition, const char *what, const struct pim_error *error)
 {

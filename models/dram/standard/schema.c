@@ -139,8 +139,10 @@ static const struct pim_key keys[] = {
 };
 
 const struct pim_schema pim_dram_schema = {
-    "dram", "A DRAM: organisation, timing, controller, energy. Presets: `pimsim dram --preset NAME`.", keys,
-    sizeof keys / sizeof keys[0]};
+    .name = "dram",
+    .text = "A DRAM: organisation, timing, controller, energy. Presets: `pimsim dram --preset NAME`.",
+    .keys = keys,
+    .count = sizeof keys / sizeof keys[0]};
 
 /* A time in ns, in whole ps, as cycles: a shortest distance is rounded up, the interval of refreshes down. */
 static enum pim_status take_time(const struct pim_configuration *values, const char *path, bool interval,

@@ -324,7 +324,8 @@ void pim_need_describe(const struct pim_hardware_need *need, const struct pim_co
     }
     const bool above = need->values[0] == '>', without = need->values[0] == '\0';
     describe_keys(need, configuration, wanted, here);
-    (void)snprintf(text, PIM_NEED_TEXT, "counts %s %.160s%s%s alone, %.130s here",
+    (void)snprintf(text, PIM_NEED_TEXT, "counts %s %.160s%s%s alone, %.130s here%s%.40s%s",
                    without ? "without" : "with", wanted, above ? " above " : "",
-                   above ? need->values + 1 : "", here);
+                   above ? need->values + 1 : "", here, without ? " and has values of its own (" : "",
+                   without ? wanted : "", without ? "_values)" : "");
 }

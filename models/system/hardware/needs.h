@@ -17,7 +17,7 @@ enum { PIM_NODE_KEY = 1, PIM_CORE_KEY = 2, PIM_CHANNEL_KEY = 4, PIM_TILE_KEY = 8
  * hardware; or for any of these, so that a key counts that counts for one. */
 enum pim_key_purpose { PIM_TO_REPLAY = 1, PIM_TO_MAP = 2, PIM_TO_MEASURE = 4, PIM_TO_ANY = 7 };
 
-enum { PIM_NEED_TEXT = 400 };
+enum { PIM_NEED_TEXT = 512 };
 
 struct pim_hardware_need;
 

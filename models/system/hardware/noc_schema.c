@@ -15,8 +15,10 @@ static const struct pim_key keys[] = {
     PIM_NOC_KEYS,
 };
 
-const struct pim_schema pim_noc_schema = {"noc", "The network on chip alone, for pimsim noc.", keys,
-                                          sizeof keys / sizeof keys[0]};
+const struct pim_schema pim_noc_schema = {.name = "noc",
+                                          .text = "The network on chip alone, for pimsim noc.",
+                                          .keys = keys,
+                                          .count = sizeof keys / sizeof keys[0]};
 
 /*
  * The width of links in bits per cycle as a quotient, from one of two keys that count thousandths: bits per

@@ -22,7 +22,17 @@ static const struct pim_key keys[] = {
     {"depths", PIM_KEY_INTEGER_LIST, "[2, 2, 6, 2]", 1, 5000000000.0, NULL, "blocks",
      "Blocks of each stage."},
 };
-const struct pim_schema test_schema = {"test", "A schema for tests.", keys, sizeof keys / sizeof keys[0]};
+static const struct pim_key inner_keys[] = {
+    {"noc.depth", PIM_KEY_INTEGER, "1", 1, 64, NULL, "nodes", "What a text holds."},
+    {"depth", PIM_KEY_INTEGER, "1", 1, 64, NULL, "nodes", "The same in no group."}};
+static const struct pim_schema inner_schema = {
+    .name = "inner", .text = "", .keys = inner_keys, .count = sizeof inner_keys / sizeof inner_keys[0]};
+const struct pim_schema test_schema = {.name = "test",
+                                       .text = "A schema for tests.",
+                                       .keys = keys,
+                                       .count = sizeof keys / sizeof keys[0],
+                                       .inner = &inner_schema,
+                                       .place = "name"};
 
 struct pim_configuration *make_configuration(void)
 {
@@ -232,7 +242,7 @@ START_TEST(canonical_text_without_values)
 {
     static const struct pim_key required[] = {{"a.b", PIM_KEY_INTEGER, NULL, 0, 9, NULL, "", ""},
                                               {"c", PIM_KEY_INTEGER, "1", 0, 9, NULL, "", ""}};
-    const struct pim_schema schema = {"small", "", required, 2};
+    const struct pim_schema schema = {.name = "small", .text = "", .keys = required, .count = 2};
     struct pim_configuration *configuration = NULL;
     struct pim_error error = {PIM_OK, ""};
     ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);
@@ -289,7 +299,7 @@ START_TEST(two_units_with_ns_first)
     static const struct pim_key units[] = {{"t.a_ns", PIM_KEY_REAL, "2.5", 0, 9, NULL, "ns", ""},
                                            {"t.a", PIM_KEY_INTEGER, "", 0, 9, NULL, "cycles", ""},
                                            {"t.b_ns", PIM_KEY_REAL, "1", 0, 9, NULL, "ns", ""}};
-    const struct pim_schema schema = {"small", "", units, 3};
+    const struct pim_schema schema = {.name = "small", .text = "", .keys = units, .count = 3};
     struct pim_configuration *configuration = NULL;
     struct pim_error error = {PIM_OK, ""};
     ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);
@@ -318,7 +328,7 @@ START_TEST(two_units)
     static const struct pim_key units[] = {{"t.a", PIM_KEY_INTEGER, "3", 0, 9, NULL, "cycles", ""},
                                            {"t.a_ns", PIM_KEY_REAL, "", 0, 9, NULL, "ns", ""}};
     static const char both[] = "t = {\n a = 4;\n a_ns = 1.5; };", cycles[] = "t = { a = 5; };";
-    const struct pim_schema schema = {"small", "", units, 2};
+    const struct pim_schema schema = {.name = "small", .text = "", .keys = units, .count = 2};
     struct pim_configuration *configuration = NULL;
     struct pim_error error = {PIM_OK, ""};
     ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);
@@ -349,7 +359,7 @@ START_TEST(later_settings)
                                            {"t.b", PIM_KEY_INTEGER, "3", 0, 9, NULL, "", ""},
                                            {"t.c", PIM_KEY_INTEGER, NULL, 0, 9, NULL, "", ""}};
     static const char first[] = "t = { b = 4; };", second[] = "t = { c = 2; a = 4; };";
-    const struct pim_schema schema = {"small", "", three, 3};
+    const struct pim_schema schema = {.name = "small", .text = "", .keys = three, .count = 3};
     struct pim_configuration *configuration = NULL;
     struct pim_error error = {PIM_OK, ""};
     ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);
@@ -384,7 +394,7 @@ END_TEST
 START_TEST(wrong_default_is_named)
 {
     static const struct pim_key wrong[] = {{"a", PIM_KEY_INTEGER, "10", 0, 9, NULL, "", ""}};
-    const struct pim_schema schema = {"small", "", wrong, 1};
+    const struct pim_schema schema = {.name = "small", .text = "", .keys = wrong, .count = 1};
     struct pim_configuration *configuration = NULL;
     struct pim_error error = {PIM_OK, ""};
     ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_INTERNAL);
@@ -438,7 +448,8 @@ START_TEST(wrong_default_among_others_is_named)
                               {"b", PIM_KEY_INTEGER, wrong[_i].fallback, 0, 9, NULL, "", ""},
                               {"c", PIM_KEY_INTEGER, NULL, 0, 9, NULL, "", ""},
                               {"d", PIM_KEY_INTEGER, "4", 0, 9, NULL, "", ""}};
-    const struct pim_schema schema = {"small", "", small, sizeof small / sizeof small[0]};
+    const struct pim_schema schema = {
+        .name = "small", .text = "", .keys = small, .count = sizeof small / sizeof small[0]};
     struct pim_configuration *configuration = NULL;
     struct pim_error error = {PIM_OK, ""};
     ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_INTERNAL);
@@ -458,7 +469,7 @@ END_TEST
 START_TEST(infinity_is_never_a_value)
 {
     static const struct pim_key endless[] = {{"a", PIM_KEY_REAL, "1", 0, (double)INFINITY, NULL, "", ""}};
-    const struct pim_schema schema = {"small", "", endless, 1};
+    const struct pim_schema schema = {.name = "small", .text = "", .keys = endless, .count = 1};
     struct pim_configuration *configuration = NULL;
     struct pim_error error = {PIM_OK, ""};
     ck_assert_int_eq(pim_configuration_create(&schema, &configuration, &error), PIM_OK);

@@ -17,6 +17,11 @@ static const struct {
     {"\n\nlink_bits = 4;",
      "a.cfg:3: link_bits: unknown key of the test configuration; the nearest is noc.link_bits (an integer "
      "from 1 to 4096 bits)"},
+    /* a key of the schema whose keys stand in a text of this one */
+    {"noc = {\n depth = 4;\n};", "a.cfg:2: noc.depth: a key of the inner configuration, which stands in "
+                                 "name: \"noc = { depth = ...; };\""},
+    {"depth = 4;", "a.cfg:1: depth: unknown key of the test configuration; the nearest is depths (a list of "
+                   "integers from 1 to 5000000000 blocks, as [2, 3])"},
     {"nco = { width = 4; };", "a.cfg:1: nco: unknown group of the test configuration; the nearest is noc"},
     {"dram = { timings = { }; };", "a.cfg:1: dram.timings: unknown group; the nearest is dram.timing"},
     {"noc = 3;", "a.cfg:1: noc: a group of keys, write noc = { ... };"},
@@ -123,6 +128,9 @@ static const struct {
     {"dram.timing.rows=4",
      "command line: dram.timing.rows: unknown key; the nearest is dram.rows (an integer from "
      "-9007199254740992 to 9007199254740992 rows)"},
+    {"noc.depth=4",
+     "command line: noc.depth: a key of the inner configuration, which stands in name: \"noc = "
+     "{ depth = ...; };\""},
     {"noc=4", "command line: noc: this is a group of keys, not a key"},
     {"noc.width", "command line: noc.width: write KEY=VALUE, as in noc.flit_bits=32"},
     {"=4", "command line: =4: the key is missing in front of ="},
