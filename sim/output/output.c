@@ -344,3 +344,12 @@ void pim_format_energy(char buffer[PIM_REAL_CHARACTERS], double picojoules)
                                            : 0,
                        value, units[unit]);
 }
+
+void pim_format_cpu_seconds(char buffer[PIM_REAL_CHARACTERS], double seconds)
+{
+    const double least = 0.005; /* is 0.01 with two decimals */
+    if (seconds < least)
+        (void)snprintf(buffer, PIM_REAL_CHARACTERS, "less than 0.01 CPU s");
+    else
+        (void)snprintf(buffer, PIM_REAL_CHARACTERS, "%.2f CPU s", seconds);
+}

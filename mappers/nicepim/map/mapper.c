@@ -292,7 +292,7 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
         fprintf(file, "checked values       %" PRIu64 " elements are those of the network\n",
                 made->values.elements);
     fprintf(file, "\n");
-    fprintf(file, "%-32s %-12s %-24s %8s %-10s %-10s\n", "layer", "region", "cut", "share", "input",
+    fprintf(file, "%-32s %-12s %-24s %8s %-10s %s\n", "layer", "region", "cut", "share", "input",
             "output");
     for (uint32_t i = 0; i < p->flow.count; i++) {
         if (p->flow.operation[i].kind != FLOW_PRODUCT)
@@ -304,7 +304,7 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
         layout_text(p->layout[i], output);
         (void)snprintf(region, sizeof region, "%" PRIu32 "x%" PRIu32 "+%" PRIu32 "+%" PRIu32,
                        d->region.height, d->region.width, d->region.y, d->region.x);
-        fprintf(file, "%-32.32s %-12s %-24s %8" PRIu32 " %-10s %-10s\n", p->flow.graph->layers[i].name,
+        fprintf(file, "%-32.32s %-12s %-24s %8" PRIu32 " %-10s %s\n", p->flow.graph->layers[i].name,
                 region, cut, d->sharing, input, output);
     }
     return PIM_OK;

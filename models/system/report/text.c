@@ -189,6 +189,7 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
             "engine", "busy", "stalled", "idle");
     for (unsigned class = 0; class < PIM_CLASSES; class ++) {
         double busy = 0, stall = 0, idle = 0, waits[PIM_WAITS] = {0}, causes = 0;
+        unsigned shown = 0;
         for (uint32_t unit = 0; unit < result->unit_count; unit++) {
             const struct pim_unit_result *one = &result->units[unit];
             busy += (double)one->busy[class];
@@ -200,11 +201,12 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
                     causes += (double)one->wait[engine][cause];
                 }
         }
-        fprintf(file, "  %-10s %5.1f %% %6.1f %% %5.1f %%  ", names[class], percent(busy, whole),
+        fprintf(file, "  %-10s %5.1f %% %6.1f %% %5.1f %%", names[class], percent(busy, whole),
                 percent(stall, whole), percent(idle, whole));
         for (unsigned cause = 0; cause < PIM_WAITS; cause++)
             if (causes > 0 && waits[cause] >= 0.005 * causes)
-                fprintf(file, " %s %.0f %%", pim_wait_name(cause), percent(waits[cause], causes));
+                fprintf(file, "%s %s %.0f %%", shown++ == 0 ? "  " : "", pim_wait_name(cause),
+                        percent(waits[cause], causes));
         fprintf(file, "\n");
     }
     const struct pim_bank_counters *dram = &result->dram;
@@ -334,6 +336,15 @@ static void print_tiles(const struct pim_tiles *tiles, const struct pim_run_resu
     fputc('\n', file);
 }
 
+static void print_host(const struct pim_report_inputs *inputs, const struct pim_run_result *result,
+                       FILE *file)
+{
+    char seconds[PIM_REAL_CHARACTERS];
+    pim_format_cpu_seconds(seconds, inputs->cpu_seconds);
+    fprintf(file, "\nsimulated in %s, %" PRIu64 " events, %.1f MB\n", seconds, result->events,
+            (double)inputs->peak_memory_bytes / 1e6);
+}
+
 enum pim_status pim_report_text(const struct pim_system *system, const struct pim_run_result *result,
                                 const struct pim_report_inputs *inputs, FILE *file, struct pim_error *error)
 {
@@ -382,7 +393,6 @@ enum pim_status pim_report_text(const struct pim_system *system, const struct pi
                 " slices beyond its size limit are left out; choose fewer units or a window\n",
                 system->timeline_left_out);
     if (!inputs->reproducible)
-        fprintf(file, "\nsimulated in %.2f CPU s, %" PRIu64 " events, %.1f MB\n", inputs->cpu_seconds,
-                result->events, (double)inputs->peak_memory_bytes / 1e6);
+        print_host(inputs, result, file);
     return PIM_OK;
 }

@@ -355,6 +355,20 @@ START_TEST(energies_as_text)
 }
 END_TEST
 
+START_TEST(seconds_as_text)
+{
+    char buffer[PIM_REAL_CHARACTERS];
+    pim_format_cpu_seconds(buffer, 0);
+    ck_assert_str_eq(buffer, "less than 0.01 CPU s");
+    pim_format_cpu_seconds(buffer, 0.00499);
+    ck_assert_str_eq(buffer, "less than 0.01 CPU s");
+    pim_format_cpu_seconds(buffer, 0.00501);
+    ck_assert_str_eq(buffer, "0.01 CPU s");
+    pim_format_cpu_seconds(buffer, 12.344);
+    ck_assert_str_eq(buffer, "12.34 CPU s");
+}
+END_TEST
+
 Suite *output_suite(void)
 {
     Suite *suite = suite_create("output");
@@ -371,6 +385,7 @@ Suite *output_suite(void)
     tcase_add_test(output, places_are_refused);
     tcase_add_test(output, rename_fails);
     tcase_add_test(output, energies_as_text);
+    tcase_add_test(output, seconds_as_text);
     tcase_add_test(output, full_device);
     tcase_add_test(output, standard_output);
     tcase_add_test(output, reals_as_text);

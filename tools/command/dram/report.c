@@ -3,6 +3,7 @@
 
 #include "sim/output/csv.h"
 #include "sim/output/json.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 
@@ -167,8 +168,11 @@ static void write_text(const struct dram_run *run, const struct pim_dram_configu
     if (run->checked)
         fprintf(file, "check: %" PRIu64 " commands, %" PRIu64 " violations\n", run->checked_commands,
                 run->violations);
-    if (host)
-        fprintf(file, "simulated in %.3f CPU seconds\n", run->cpu_seconds);
+    if (host) {
+        char seconds[PIM_REAL_CHARACTERS];
+        pim_format_cpu_seconds(seconds, run->cpu_seconds);
+        fprintf(file, "simulated in %s\n", seconds);
+    }
 }
 
 enum pim_status dram_report_write(const struct dram_run *run,

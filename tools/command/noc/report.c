@@ -266,11 +266,14 @@ static void plot(FILE *file, const struct noc_point *points, size_t count)
     }
     fprintf(file,
             "\npacket latency (cycles, logarithmic) over accepted flits per node and cycle; x: saturated\n");
-    for (unsigned row = 0; row < PLOT_ROWS; row++)
+    for (unsigned row = 0; row < PLOT_ROWS; row++) {
+        for (unsigned end = PLOT_COLUMNS; end > 0 && canvas[row][end - 1] == ' '; end--)
+            canvas[row][end - 1] = '\0';
         if (row == 0 || row == PLOT_ROWS - 1)
             fprintf(file, "%9.1f |%s\n", row == 0 ? most : least, canvas[row]);
         else
             fprintf(file, "          |%s\n", canvas[row]);
+    }
     fprintf(file, "          +");
     for (unsigned column = 0; column < PLOT_COLUMNS; column++)
         fputc('-', file);
