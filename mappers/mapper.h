@@ -44,13 +44,14 @@ struct pim_mapper_search {
     void *context; /* of both */
 };
 
-#define PIM_SEED_ROW(text) PIM_COUNT_ROW("seed", struct pim_mapper_search, seed, "NUMBER", 0, INT64_MAX, text)
-#define PIM_THREADS_ROW(text)                                                                                \
-    PIM_COUNT_ROW("threads", struct pim_mapper_search, threads, "NUMBER", 0, 256, text)
-#define PIM_STEPS_ROW(text)                                                                                  \
-    PIM_COUNT_ROW("budget", struct pim_mapper_search, steps, "STEPS", 0, INT64_MAX, text)
-#define PIM_SECONDS_ROW(text)                                                                                \
-    PIM_COUNT_ROW("time-limit", struct pim_mapper_search, seconds, "SECONDS", 1, 86400, text)
+#define PIM_SEED_ROW(...)                                                                                    \
+    PIM_COUNT_ROW("seed", struct pim_mapper_search, seed, "NUMBER", 0, INT64_MAX, __VA_ARGS__)
+#define PIM_THREADS_ROW(...)                                                                                 \
+    PIM_COUNT_ROW("threads", struct pim_mapper_search, threads, "NUMBER", 0, 256, __VA_ARGS__)
+#define PIM_STEPS_ROW(...)                                                                                   \
+    PIM_COUNT_ROW("budget", struct pim_mapper_search, steps, "STEPS", 0, INT64_MAX, __VA_ARGS__)
+#define PIM_SECONDS_ROW(...)                                                                                 \
+    PIM_COUNT_ROW("time-limit", struct pim_mapper_search, seconds, "SECONDS", 1, 86400, __VA_ARGS__)
 
 /*
  * Runs a trace on the hardware of the inputs, up to `limit` cycles of the logic clock (UINT64_MAX: to its

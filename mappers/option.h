@@ -31,8 +31,9 @@ struct pim_option {
     enum pim_option_kind kind;
     size_t offset;        /* of the member that it sets */
     const char *argument; /* "FILE"; NULL of a flag */
-    const char *help;
-    const char *choices;
+    const char *help;     /* what it does; what is allowed and the default are shown behind it */
+    const char *standard; /* the default in words; NULL: the value before the options are read; "": none */
+    const char *choices;  /* of a text they are for help alone */
     uint64_t minimum, maximum;
     double real_minimum, real_maximum;
     bool writes; /* the text is the path of a file that the mapper writes, whole or not at all */
@@ -46,40 +47,40 @@ struct pim_option_table {
     const void *defaults; /* `size` bytes: options that are not given */
 };
 
-/* Rows of a table, by member of `structure`. */
-#define PIM_FLAG_ROW(option, structure, member, text)                                                        \
+/* Rows of a table, by member of `structure`; members may stand behind the text, as .standard = "16". */
+#define PIM_FLAG_ROW(option, structure, member, ...)                                                         \
     {                                                                                                        \
-        .name = option, .kind = PIM_OPTION_FLAG, .offset = offsetof(structure, member), .help = text         \
+        .name = option, .kind = PIM_OPTION_FLAG, .offset = offsetof(structure, member), .help = __VA_ARGS__  \
     }
-#define PIM_PRINT_ROW(option, structure, member, text)                                                       \
+#define PIM_PRINT_ROW(option, structure, member, ...)                                                        \
     {                                                                                                        \
         .name = option, .kind = PIM_OPTION_FLAG, .offset = offsetof(structure, member), .prints = true,      \
-        .help = text                                                                                         \
+        .help = __VA_ARGS__                                                                                  \
     }
-#define PIM_TEXT_ROW(option, structure, member, value, text)                                                 \
+#define PIM_TEXT_ROW(option, structure, member, value, ...)                                                  \
     {                                                                                                        \
         .name = option, .kind = PIM_OPTION_TEXT, .offset = offsetof(structure, member), .argument = value,   \
-        .help = text                                                                                         \
+        .help = __VA_ARGS__                                                                                  \
     }
-#define PIM_FILE_ROW(option, structure, member, text)                                                        \
+#define PIM_FILE_ROW(option, structure, member, ...)                                                         \
     {                                                                                                        \
         .name = option, .kind = PIM_OPTION_TEXT, .offset = offsetof(structure, member), .argument = "FILE",  \
-        .writes = true, .help = text                                                                         \
+        .writes = true, .help = __VA_ARGS__                                                                  \
     }
-#define PIM_CHOICE_ROW(option, structure, member, value, list, text)                                         \
+#define PIM_CHOICE_ROW(option, structure, member, value, list, ...)                                          \
     {                                                                                                        \
         .name = option, .kind = PIM_OPTION_CHOICE, .offset = offsetof(structure, member), .argument = value, \
-        .choices = list, .help = text                                                                        \
+        .choices = list, .help = __VA_ARGS__                                                                 \
     }
-#define PIM_COUNT_ROW(option, structure, member, value, least, most, text)                                   \
+#define PIM_COUNT_ROW(option, structure, member, value, least, most, ...)                                    \
     {                                                                                                        \
         .name = option, .kind = PIM_OPTION_COUNT, .offset = offsetof(structure, member), .argument = value,  \
-        .minimum = least, .maximum = most, .help = text                                                      \
+        .minimum = least, .maximum = most, .help = __VA_ARGS__                                               \
     }
-#define PIM_REAL_ROW(option, structure, member, value, least, most, text)                                    \
+#define PIM_REAL_ROW(option, structure, member, value, least, most, ...)                                     \
     {                                                                                                        \
         .name = option, .kind = PIM_OPTION_REAL, .offset = offsetof(structure, member), .argument = value,   \
-        .real_minimum = least, .real_maximum = most, .help = text                                            \
+        .real_minimum = least, .real_maximum = most, .help = __VA_ARGS__                                     \
     }
 
 /* The row of an option, by its name or by the beginning of one name alone (as on a command line). PIM_USAGE

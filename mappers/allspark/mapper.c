@@ -27,18 +27,18 @@ static const struct pim_option rows[] = {
      .kind = PIM_OPTION_TEXT,
      .offset = offsetof(struct choices, partition),
      .argument = "SCHEME",
-     .help = "auto, branch (B), patch (P), head (AH), u,v for all stages, or u,v:u,v:... for each stage; "
-             "u,v*layers+u,v for temporal layers that differ"},
-    PIM_COUNT_ROW(
-        "ring", struct choices, ring, "NODES", 0, 256,
-        "Nodes over which weights are spread; 1: those of a branch, as in the paper; 0 (default): the best"),
+     .help = "How a branch is split over nodes: auto, branch (B), patch (P), head (AH), u,v for all stages, "
+             "or u,v:u,v:... for each stage; u,v*layers+u,v for temporal layers that differ"},
+    PIM_COUNT_ROW("ring", struct choices, ring, "NODES", 0, 256,
+                  "Nodes over which weights are spread; 1: those of a branch, as in the paper; 0: the best"),
     PIM_CHOICE_ROW("copies", struct choices, copies, "NUMBER", "auto|one|best",
-                   "Copies of the weights that a branch keeps: one, as in the paper, or as many as are best "
-                   "(default: best without --ring, else one)"),
+                   "Copies of the weights that a branch keeps: one, as in the paper, or as many as are best; "
+                   "auto: best without --ring, else one"),
     PIM_COUNT_ROW("chunks", struct choices, chunks, "NUMBER", 0, PIM_CHUNKS,
-                  "Pieces in which the weights of a phase go round; 0 (default): the best"),
+                  "Pieces in which the weights of a phase go round; 0: the best"),
     PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, PIM_BATCH,
-                  "Images that are worked together, phase by phase, with weights shared once for all"),
+                  "Images that are worked together, phase by phase, with weights shared once for all",
+                  .standard = "as the file of --plan says, else 1"),
     PIM_CHOICE_ROW("exchange", struct choices, exchange, "FORM", "auto|direct|gather",
                    "How branches give to each other: from node to node, or as in the paper over the "
                    "top-left nodes of their sub-arrays; auto: as the file of --plan says, else direct"),
@@ -50,10 +50,10 @@ static const struct pim_option rows[] = {
                  "Takes the plan of this file, as --format json writes it"),
     PIM_CHOICE_ROW("scheduler", struct choices, scheduler, "METHOD", "exact|ilp",
                    "How the best plan is found: by pimsim, or by an integer programming solver"),
-    PIM_TEXT_ROW("solver", struct choices, solver, "NAME",
-                 "The solver for ilp: cbc, highs, gurobi_cl or glpsol"),
-    PIM_SECONDS_ROW(
-        "Then, as on Ctrl-C, the best schedule so far is taken (default: none, and 600 of a solver)"),
+    PIM_TEXT_ROW("solver", struct choices, solver, "NAME", "The solver for --scheduler ilp",
+                 .choices = "cbc|highs|gurobi_cl|glpsol", .standard = "the first that is installed"),
+    PIM_SECONDS_ROW("Of the search, which then, as on Ctrl-C, takes the best schedule so far",
+                    .standard = "no limit, and 600 of a solver"),
 };
 
 static const struct choices defaults = {.partition = "auto"};

@@ -16,33 +16,35 @@ static const struct pim_option rows[] = {
                    "original|overlap|transform|ahead|best",
                    "Which mappings are estimated and written: those with the best sequential latency, the "
                    "best overlapped one, or the best transformed one, of pairs; those found behind all "
-                   "layers before; or the fastest of all that were found (default)"),
-    PIM_CHOICE_ROW(
-        "order", struct pim_overlapim_options, order, "NAME", "forward|backward|middle-output|middle-total",
-        "Where the search begins: at the first layer (default), the last, the one with the largest "
-        "output, or the one with the largest P x Q x C x K"),
+                   "layers before; or the fastest of all that were found"),
+    PIM_CHOICE_ROW("order", struct pim_overlapim_options, order, "NAME",
+                   "forward|backward|middle-output|middle-total",
+                   "Where the search begins: at the first layer, the last, the one with the largest output, "
+                   "or the one with the largest P x Q x C x K"),
     PIM_CHOICE_ROW("channels-per-layer", struct pim_overlapim_options, channels, "NUMBER", "1|2|4",
-                   "Channels that each layer has; 2 is the paper's setting and the default"),
+                   "Channels that each layer has; 2 is the paper's setting"),
     PIM_COUNT_ROW("data-spaces", struct pim_overlapim_options, data_spaces, "NUMBER", 1, 1 << 22,
                   "Data spaces (steps x banks) of a layer, at most"),
     PIM_TEXT_ROW("constraints", struct pim_overlapim_options, constraints, "FILE",
                  "Factors, orders and weights that are not kept, for all layers or single ones"),
     PIM_CHOICE_ROW("analysis", struct pim_overlapim_options, analysis, "NAME", "exact|exhaustive",
-                   "exhaustive: ready times by comparison of all data spaces, as in OverlaPIM, with as many "
-                   "candidates as take the run time of exact"),
+                   "How ready times are found; exhaustive: by comparison of all data spaces, as in "
+                   "OverlaPIM, with as many candidates as take the run time of exact"),
     PIM_CHOICE_ROW("rows", struct pim_overlapim_options, rows, "KIND", "counted|real",
-                   "real: the instructions of small products name the rows of their own words; counted "
-                   "(default): operations on rows that stand for others"),
+                   "What instructions name; counted: operations on rows that stand for others; real: those "
+                   "of small products the rows of their own words"),
     PIM_FLAG_ROW("check-values", struct pim_overlapim_options, check,
                  "Executes the trace, with real rows, on real bits, and compares every output of every "
                  "product with a direct evaluation"),
     PIM_PRINT_ROW("nests", struct pim_overlapim_options, nests,
                   "Prints the loop nests as well, as pimsim overlap reads them"),
-    PIM_STEPS_ROW("Candidates of each layer and objective; 0 (default): 1000"),
-    PIM_SEED_ROW("Of the candidates; 1"),
+    PIM_STEPS_ROW("Candidates of each layer and objective", .standard = "1000"),
+    PIM_SEED_ROW("Seed of the candidates"),
     PIM_SECONDS_ROW("Of the searches, which then take the best so far and, for layers that had no turn, the "
-                    "first candidates that fit; results depend on it"),
-    PIM_THREADS_ROW("0 (default): one for each processor; the result is the same for any number"),
+                    "first candidates that fit; results depend on it",
+                    .standard = "no limit"),
+    PIM_THREADS_ROW(
+        "Threads of the search; 0: one for each processor. The result is the same with any number"),
 };
 
 static const struct pim_overlapim_options defaults = {

@@ -173,7 +173,8 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
     if (make_spaces(plan, options, error) != PIM_OK)
         return error->status;
     plan->search.spaces = plan->spaces;
-    if (pim_workers_create(&plan->search.workers, pim_workers_wanted(options->search.threads), error) != PIM_OK)
+    if (pim_workers_create(&plan->search.workers, pim_workers_wanted(options->search.threads), error) !=
+        PIM_OK)
         return error->status;
     enum pim_status status = search_all(plan, options, error);
     pim_workers_destroy(plan->search.workers);

@@ -18,42 +18,38 @@ static const uint32_t preset_profiles[] = {4, 1, 8};
 static const struct pim_core_choices defaults = {.search = {.seed = 1}, .profile = PROFILE_BY_PRESET};
 
 static const struct pim_option rows[] = {
-    PIM_CHOICE_ROW("mode", struct pim_core_choices, mode, "MODE", "ht|ll",
-                   "High throughput (default) or low latency"),
+    PIM_CHOICE_ROW("mode", struct pim_core_choices, mode, "MODE", "ht|ll", "High throughput or low latency"),
     PIM_CHOICE_ROW("preset", struct pim_core_choices, preset, "PRESET", "default|fast|paper",
-                   "Budget of the search: until it has settled (default), for sweeps, or that of the paper"),
-    PIM_SEED_ROW("Of the search and of --check-values"),
-    PIM_THREADS_ROW(
-        "Threads of the search; 0 (default): one for each processor. Results do not depend on it"),
+                   "Budget of the search: until it has settled, for sweeps, or that of the paper"),
+    PIM_SEED_ROW("Seed of the search and of --check-values"),
+    PIM_THREADS_ROW("Threads of the search; 0: one for each processor. Results do not depend on it"),
     PIM_COUNT_ROW("budget", struct pim_mapper_search, steps, "GENERATIONS", 0, 1000000,
-                  "Generations of each search at most; 0 (default): as --preset says"),
-    PIM_SECONDS_ROW("Of the search, which then takes the best so far; results depend on it"),
-    PIM_CHOICE_ROW("layout", struct pim_core_choices, layout, "METHOD", "genetic|balance|first",
-                   "Replicas and places of array groups: searched (default), balanced by windows, or one "
-                   "replica first fit"),
+                  "Generations of each search at most; 0: as --preset says"),
+    PIM_SECONDS_ROW("Of the search, which then takes the best so far; results depend on it",
+                    .standard = "no limit"),
+    PIM_CHOICE_ROW(
+        "layout", struct pim_core_choices, layout, "METHOD", "genetic|balance|first",
+        "Replicas and places of array groups: searched, balanced by windows, or one replica first fit"),
     PIM_TEXT_ROW("plan", struct pim_core_choices, plan, "FILE",
                  "Takes the layout of this plan, as --format json writes it, and searches none"),
     PIM_TEXT_ROW("start-from", struct pim_core_choices, starts, "FILE",
                  "The search starts from the layout of this plan, too, or of a list of plans"),
     PIM_COUNT_ROW("profile", struct pim_core_choices, profile, "LAYOUTS", 0, PIM_RUNNERS_UP_MOST + 1,
-                  "Layouts of the search that are timed at its end, beside those without a search: the "
-                  "best are refined, the fastest is taken; in segments they are timed alone; 0: none. "
-                  "Default: 4, preset fast "
-                  "1, paper 8"),
-    PIM_COUNT_ROW(
-        "rank", struct pim_core_choices, rank, "LAYOUTS", 0, PIM_CORE_RANKED_MOST,
-        "Simulates so many of the layouts that were timed, those of the least estimates, and says how "
-        "well the estimates rank them; 0 (default): none"),
+                  "Layouts of the search that are timed at its end, beside those without a search: the best "
+                  "are refined, the fastest is taken; in segments they are timed alone; 0: none",
+                  .standard = "4, of --preset fast 1, of paper 8"),
+    PIM_COUNT_ROW("rank", struct pim_core_choices, rank, "LAYOUTS", 0, PIM_CORE_RANKED_MOST,
+                  "Simulates so many of the layouts that were timed, those of the least estimates, and says "
+                  "how well the estimates rank them; 0: none"),
     PIM_CHOICE_ROW("unfolding", struct pim_core_choices, unfolding, "NAME",
                    "auto|i_o_kk|i_okk_1|ik_o_k|ik_ok_1|ikk_o_1|blocks",
-                   "Of all layers; auto (default): chosen for each"),
-    PIM_COUNT_ROW(
-        "batch", struct pim_core_choices, batch, "SAMPLES", 0, 4096,
-        "High throughput: samples that go through; 0 (default): one saturated round, 8 samples where "
-        "the network is larger than the chip"),
+                   "How weights become matrices, in all layers; auto: chosen for each"),
+    PIM_COUNT_ROW("batch", struct pim_core_choices, batch, "SAMPLES", 0, 4096,
+                  "High throughput: samples that go through; 0: one saturated round, 8 samples where the "
+                  "network is larger than the chip"),
     PIM_CHOICE_ROW("cut", struct pim_core_choices, cut, "METHOD", "search|longest",
                    "Where a network larger than the chip is cut into segments, whose weights are written one "
-                   "after the other: searched (default), or each as long as it fits"),
+                   "after the other: searched, or each as long as it fits"),
     PIM_CHOICE_ROW("reuse", struct pim_core_choices, reuse, "KIND", "rows|unfolding|none",
                    "High throughput: what of the input is loaded once and kept"),
     PIM_FLAG_ROW("no-grouping", struct pim_core_choices, no_grouping,
@@ -61,7 +57,7 @@ static const struct pim_option rows[] = {
     PIM_FLAG_ROW("no-keeping", struct pim_core_choices, no_keeping,
                  "High throughput: every map goes through global memory, even where cores have room for it"),
     PIM_COUNT_ROW("transmit-threshold", struct pim_core_choices, threshold, "MESSAGES", 0, UINT32_MAX,
-                  "Low latency: messages are held back until so many wait; 0 (default): chosen"),
+                  "Low latency: messages are held back until so many wait; 0: chosen"),
     PIM_FLAG_ROW("keep-pixels", struct pim_core_choices, keep_pixels,
                  "Low latency: counts the local memory that is needed when nothing is reclaimed"),
     PIM_CHOICE_ROW("baseline", struct pim_core_choices, baseline, "NAME", "none|songc|puma|polyhedral",

@@ -37,8 +37,9 @@ struct option_rule {
     enum option_kind kind;
     void *target;
     const char *argument; /* "FILE"; NULL for a flag */
-    const char *help;
-    const char *choices;
+    const char *help;     /* what it does; what is allowed and the default are shown behind it */
+    const char *standard; /* the default in words; NULL: the value before the options are read; "": none */
+    const char *choices;  /* of a text they are for help alone */
     uint64_t minimum, maximum;
     double real_minimum, real_maximum;
     enum option_writes writes;

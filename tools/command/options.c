@@ -16,7 +16,10 @@
 
 enum {
     FIRST_KEY = 0x1000, /* argp's key of rule 0 when it has no letter: not a character */
-    FORCE_KEY = 0x8000  /* --force of commands that have outputs and none of their own */
+    USAGE_KEY = 0x4000,
+    FORCE_KEY = 0x8000, /* --force of commands that have outputs and none of their own */
+    BLANK = '\1',       /* where argp ends no line */
+    WHOLE = 48          /* a shorter text in brackets stays in one line */
 };
 
 struct parsing {
@@ -85,71 +88,80 @@ static enum pim_status take_option(const struct option_rule *rule, const char *t
     return pim_fail(error, PIM_INTERNAL, "%s: unknown kind of option", name);
 }
 
-static error_t handle(int key, char *text, struct argp_state *state)
+/* Choice number `index`, or NULL. */
+static const char *choice_at(const char *choices, unsigned index)
 {
-    struct parsing *parsing = state->input;
-    const struct option_usage *usage = parsing->usage;
-    struct pim_error error = {PIM_OK, ""};
-    if (key == ARGP_KEY_ARG) {
-        if (state->arg_num >= usage->most)
-            argp_error(state, "unexpected argument: %s", text);
-        else if (text[0] == '\0')
-            argp_error(state, "an argument is empty: %s is expected", usage->arguments);
-        else if (!text_list_add(parsing->files, text))
-            return ENOMEM;
-        return 0;
+    for (; choices && index > 0; index--) {
+        choices = strchr(choices, '|');
+        choices += choices != NULL;
     }
-    if (key == ARGP_KEY_END) {
-        if (state->arg_num < usage->least)
-            argp_error(state, "an argument is missing: %s", usage->arguments);
-        return 0;
-    }
-    if (key == 'h') {
-        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-        return 0;
-    }
-    if (key == FORCE_KEY) {
-        parsing->force = true;
-        return 0;
-    }
-    for (size_t i = 0; i < usage->rule_count; i++) {
-        const struct option_rule *rule = &usage->rules[i];
-        if (key != (rule->letter ? rule->letter : FIRST_KEY + (int)i))
-            continue;
-        if (take_option(rule, text, &error) != PIM_OK)
-            argp_error(state, "%s", error.text);
-        if (rule->given)
-            *rule->given = rule->name;
-        return 0;
-    }
-    return ARGP_ERR_UNKNOWN;
+    return choices;
 }
 
-/* The help of a rule with its choices or range. */
+/* What holds where the option is not given: the words of the rule, or what its target has by now. A choice or
+ * a number that may not be given says that nothing was. */
+static void describe_default(const struct option_rule *rule, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (rule->standard) {
+        (void)snprintf(text, size, "%s", rule->standard);
+    } else if (rule->kind == OPTION_CHOICE) {
+        const char *word = choice_at(rule->choices, *(const unsigned *)rule->target);
+        (void)snprintf(text, size, "%.*s", word ? (int)strcspn(word, "|") : 0, word ? word : "");
+    } else if (rule->kind == OPTION_TEXT) {
+        const char *word = *(const char *const *)rule->target;
+        const bool output = word && rule->writes && strcmp(word, "-") == 0;
+        (void)snprintf(text, size, "%s", output ? "standard output" : word ? word : "");
+    } else if (rule->kind == OPTION_UNSIGNED) {
+        const uint64_t value = *(const uint64_t *)rule->target;
+        if (value >= rule->minimum && value <= rule->maximum && value < UINT64_MAX)
+            (void)snprintf(text, size, "%llu", (unsigned long long)value);
+    } else if (rule->kind == OPTION_REAL) {
+        const double value = *(const double *)rule->target;
+        if (value >= rule->real_minimum && value <= rule->real_maximum)
+            (void)snprintf(text, size, "%g", value);
+    }
+}
+
+/* "a, b", "0 to 256" or nothing. */
+static void describe_allowed(const struct option_rule *rule, FILE *out)
+{
+    for (const char *c = rule->choices ? rule->choices : ""; *c; c++)
+        if (*c == '|')
+            (void)fputs(", ", out);
+        else
+            (void)fputc(*c, out);
+    if (rule->kind == OPTION_UNSIGNED && rule->maximum < UINT32_MAX)
+        (void)fprintf(out, "%llu to %llu", (unsigned long long)rule->minimum,
+                      (unsigned long long)rule->maximum);
+    else if (rule->kind == OPTION_REAL)
+        (void)fprintf(out, "%g to %g", rule->real_minimum, rule->real_maximum);
+}
+
+/* The help of a rule: what it does [what is allowed; default: what holds without it]. */
 static char *describe(const struct option_rule *rule)
 {
-    char *text = NULL;
+    char *text = NULL, standard[256];
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    (void)fputs(rule->help, out);
-    if (rule->kind == OPTION_CHOICE) {
-        (void)fputs(" (", out);
-        for (const char *c = rule->choices; *c; c++) {
-            if (*c == '|')
-                (void)fputs(", ", out);
-            else
-                (void)fputc(*c, out);
-        }
-        (void)fputc(')', out);
-    } else if (rule->kind == OPTION_UNSIGNED && rule->maximum < UINT32_MAX) {
-        (void)fprintf(out, " (%llu to %llu)", (unsigned long long)rule->minimum,
-                      (unsigned long long)rule->maximum);
-    } else if (rule->kind == OPTION_REAL) {
-        (void)fprintf(out, " (%g to %g)", rule->real_minimum, rule->real_maximum);
-    }
-    return fclose(out) == 0 ? text : NULL;
+    (void)fprintf(out, "%s [", rule->help);
+    const long begin = ftell(out);
+    describe_allowed(rule, out);
+    describe_default(rule, standard, sizeof standard);
+    const bool empty = ftell(out) == begin;
+    if (standard[0])
+        (void)fprintf(out, "%sdefault: %s", empty ? "" : "; ", standard);
+    const long length = ftell(out) - begin;
+    (void)fputc(']', out);
+    if (fclose(out) != 0)
+        return NULL;
+    if (length == 0)
+        text[begin - 2] = '\0';
+    for (char *c = text + begin; length < WHOLE && *c; c++)
+        *c = *c == ' ' ? BLANK : *c;
+    return text;
 }
 
 /* The table of argp: a row for each rule, whose helps are in `helps`, --force where it is due, -h. */
@@ -174,8 +186,78 @@ static bool fill_table(const struct option_usage *usage, struct argp_option *opt
                                             .key = FORCE_KEY,
                                             .doc = "Overwrites also files that are no earlier output of this "
                                                    "kind; an input is never overwritten"};
+    options[i++] = (struct argp_option){
+        .name = "help", .key = '?', .doc = "Prints this list", .group = -1}; /* the last group */
+    options[i++] = (struct argp_option){
+        .name = "usage", .key = USAGE_KEY, .doc = "Prints the names of all options alone", .group = -1};
     options[i] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN};
     return true;
+}
+
+/* argp's help without the blanks that it leaves at the ends of lines, and lines of nothing else; ends the
+ * process. */
+static void print_help(struct argp_state *state, unsigned flags)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        exit(1);
+    argp_state_help(state, out, flags & ~(unsigned)(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR));
+    if (fclose(out) != 0)
+        exit(1);
+    for (char *c = text; *c; c++)
+        *c = *c == BLANK ? ' ' : *c;
+    for (char *line = text, *next; *line; line = next) {
+        size_t length = strcspn(line, "\n"), end = length;
+        next = line + length + (line[length] == '\n');
+        while (end > 0 && line[end - 1] == ' ')
+            end--;
+        if (end > 0 || length == 0)
+            printf("%.*s\n", (int)end, line);
+    }
+    free(text);
+    exit(fflush(stdout) == 0 ? 0 : 1);
+}
+
+static error_t handle(int key, char *text, struct argp_state *state)
+{
+    struct parsing *parsing = state->input;
+    const struct option_usage *usage = parsing->usage;
+    struct pim_error error = {PIM_OK, ""};
+    if (key == ARGP_KEY_ARG) {
+        if (state->arg_num >= usage->most)
+            argp_error(state, "unexpected argument: %s", text);
+        else if (text[0] == '\0')
+            argp_error(state, "an argument is empty: %s is expected", usage->arguments);
+        else if (!text_list_add(parsing->files, text))
+            return ENOMEM;
+        return 0;
+    }
+    if (key == ARGP_KEY_END) {
+        if (state->arg_num < usage->least)
+            argp_error(state, "an argument is missing: %s", usage->arguments);
+        return 0;
+    }
+    if (key == 'h' || key == '?')
+        print_help(state, ARGP_HELP_STD_HELP);
+    if (key == USAGE_KEY)
+        print_help(state, ARGP_HELP_USAGE);
+    if (key == FORCE_KEY) {
+        parsing->force = true;
+        return 0;
+    }
+    for (size_t i = 0; i < usage->rule_count; i++) {
+        const struct option_rule *rule = &usage->rules[i];
+        if (key != (rule->letter ? rule->letter : FIRST_KEY + (int)i))
+            continue;
+        if (take_option(rule, text, &error) != PIM_OK)
+            argp_error(state, "%s", error.text);
+        if (rule->given)
+            *rule->given = rule->name;
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
 }
 
 /* Whether the command's own --force was given. */
@@ -190,10 +272,6 @@ static bool forced(const struct option_usage *usage)
 /* Whether argp takes `name` for an option: one that begins with it. */
 static bool is_known(const struct argp_option *options, const char *name, size_t length)
 {
-    static const char *const own[] = {"help", "usage"}; /* argp's */
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (strncmp(own[i], name, length) == 0)
-            return true;
     for (; options->name; options++)
         if (strncmp(options->name, name, length) == 0)
             return true;
@@ -240,7 +318,7 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
                    struct text_list *files)
 {
     assert(usage->most == 0 || files);
-    struct argp_option *options = calloc(usage->rule_count + 3, sizeof *options);
+    struct argp_option *options = calloc(usage->rule_count + 5, sizeof *options);
     char **helps = calloc(usage->rule_count + 1, sizeof *helps);
     bool complete = options && helps && fill_table(usage, options, helps);
     const struct argp argp = {
@@ -250,7 +328,8 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
     argp_err_exit_status = 2;
     if (complete)
         check_names(options, argument_count, arguments);
-    error_t failed = complete ? argp_parse(&argp, argument_count, arguments, 0, NULL, &parsing) : ENOMEM;
+    error_t failed =
+        complete ? argp_parse(&argp, argument_count, arguments, ARGP_NO_HELP, NULL, &parsing) : ENOMEM;
     for (size_t i = 0; helps && i < usage->rule_count; i++)
         free(helps[i]);
     free(helps);

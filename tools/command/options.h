@@ -48,34 +48,34 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
         .rule_count = sizeof(rules_) / sizeof((rules_)[0]), .least = least_, .most = most_                   \
     }
 
-/* One rule on a line, for long tables. */
-#define RULE_FLAG(rule, variable, text)                                                                      \
+/* One rule on a line, for long tables; the text may have other members behind it, as .standard = "16". */
+#define RULE_FLAG(rule, variable, ...)                                                                       \
     {                                                                                                        \
-        .name = rule, .kind = OPTION_FLAG, .target = &(variable), .help = text                               \
+        .name = rule, .kind = OPTION_FLAG, .target = &(variable), .help = __VA_ARGS__                        \
     }
-#define RULE_TEXT(rule, variable, value, text)                                                               \
+#define RULE_TEXT(rule, variable, value, ...)                                                                \
     {                                                                                                        \
-        .name = rule, .kind = OPTION_TEXT, .target = &(variable), .argument = value, .help = text            \
+        .name = rule, .kind = OPTION_TEXT, .target = &(variable), .argument = value, .help = __VA_ARGS__     \
     }
-#define RULE_OUTPUT(rule, variable, kind_, text)                                                             \
+#define RULE_OUTPUT(rule, variable, kind_, ...)                                                              \
     {                                                                                                        \
         .name = rule, .kind = OPTION_TEXT, .target = &(variable), .argument = "FILE", .writes = kind_,       \
-        .help = text                                                                                         \
+        .help = __VA_ARGS__                                                                                  \
     }
-#define RULE_CHOICE(rule, variable, value, list, text)                                                       \
+#define RULE_CHOICE(rule, variable, value, list, ...)                                                        \
     {                                                                                                        \
         .name = rule, .kind = OPTION_CHOICE, .target = &(variable), .argument = value, .choices = list,      \
-        .help = text                                                                                         \
+        .help = __VA_ARGS__                                                                                  \
     }
-#define RULE_UNSIGNED(rule, variable, value, least, most, text)                                              \
+#define RULE_UNSIGNED(rule, variable, value, least, most, ...)                                               \
     {                                                                                                        \
         .name = rule, .kind = OPTION_UNSIGNED, .target = &(variable), .argument = value, .minimum = least,   \
-        .maximum = most, .help = text                                                                        \
+        .maximum = most, .help = __VA_ARGS__                                                                 \
     }
-#define RULE_REAL(rule, variable, value, least, most, text)                                                  \
+#define RULE_REAL(rule, variable, value, least, most, ...)                                                   \
     {                                                                                                        \
         .name = rule, .kind = OPTION_REAL, .target = &(variable), .argument = value, .real_minimum = least,  \
-        .real_maximum = most, .help = text                                                                   \
+        .real_maximum = most, .help = __VA_ARGS__                                                            \
     }
 
 /* What most commands take. */
@@ -104,16 +104,16 @@ struct common_options {
         .name = "format", .kind = OPTION_CHOICE, .target = &(index), .argument = "FORMAT", .choices = list,  \
         .help = "Format of the output"                                                                       \
     }
-#define OPTION_OUTPUT(variable, kind_, text)                                                                 \
+#define OPTION_OUTPUT(variable, kind_, ...)                                                                  \
     {                                                                                                        \
         .name = "output", .letter = 'o', .kind = OPTION_TEXT, .target = &(variable), .argument = "FILE",     \
-        .writes = kind_, .help = text                                                                        \
+        .writes = kind_, .help = __VA_ARGS__                                                                 \
     }
 #define OPTION_JOBS(variable, most, what)                                                                    \
     {                                                                                                        \
         .name = "jobs", .letter = 'j', .kind = OPTION_UNSIGNED, .target = &(variable),                       \
-        .argument = "THREADS", .minimum = 1, .maximum = most,                                                \
-        .help = what " at a time; default is the number of processors"                                       \
+        .argument = "THREADS", .minimum = 1, .maximum = most, .help = what " at a time",                     \
+        .standard = "the number of processors"                                                               \
     }
 #define OPTIONS_COMMON(common) OPTION_HARDWARE(common), OPTION_SET(common), OPTION_QUIET(common)
 void common_terminate(struct common_options *common);

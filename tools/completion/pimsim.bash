@@ -13,12 +13,12 @@ _pimsim_words()
     fi
 }
 
-# _pimsim_choices PROGRAM [COMMAND...] OPTION: the values that the help of an option lists, "(a, b)" behind its text.
+# _pimsim_choices PROGRAM [COMMAND...] OPTION: the values that the help of an option lists, "[a, b; default: a]" behind its text.
 _pimsim_choices()
 {
     "${@:1:$#-1}" --help 2> /dev/null | sed -n "/^ *\(-., *\)\{0,1\}${*: -1}=/,/^ *\(-., *\)\{0,1\}--/p" |
         sed -e '1s/.*=[^ ]* *//' -e '1!{/^ *\(-., *\)\{0,1\}--/d}' | tr -s '\n ' '  ' |
-        sed -n 's/.*(\([a-zA-Z0-9_-]*\(, [a-zA-Z0-9_-]*\)\{1,\}\)) *$/\1/p' | tr -d ','
+        sed -n 's/.*\[\([a-zA-Z0-9_-]*\(, [a-zA-Z0-9_-]*\)\{1,\}\)\(; [^]]*\)\{0,1\}\] *$/\1/p' | tr -d ','
 }
 
 # _pimsim_values PROGRAM KEY: the values of a key that is not a number.
@@ -68,7 +68,6 @@ _pimsim()
         path+=("${COMP_WORDS[i]}")
     done
     case $previous in
-        --schema) words='hardware network' ;;
         --partition | -p) words='auto branch patch head' ;;
         --systems) words=$("$program" systems --list 2> /dev/null | sed 's/ .*//') ;;
         --set | --vary)

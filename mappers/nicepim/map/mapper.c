@@ -20,17 +20,18 @@ struct choices {
 };
 
 static const struct pim_option rows[] = {
-    PIM_CHOICE_ROW(
-        "mapping", struct choices, mapping, "METHOD", "nicepim|sequential|serial|parallel|ddam",
-        "sequential: the paper's baseline, each layer on all nodes, blind to messages and layouts; serial, "
-        "parallel: branches one after another, side by side where that is chosen; nicepim: the best of "
-        "these; ddam: DDAM's pipeline, the batch "
-        "image by image through parts of the network on regions of their own"),
+    PIM_CHOICE_ROW("mapping", struct choices, mapping, "METHOD", "nicepim|sequential|serial|parallel|ddam",
+                   "Which plan: that of the paper's baseline, each layer on all nodes, blind to messages and "
+                   "layouts (sequential); branches one after another (serial), or side by side where that is "
+                   "chosen (parallel); the best of these (nicepim); or DDAM's pipeline, the batch image by "
+                   "image through parts of the network on regions of their own (ddam)"),
     PIM_CHOICE_ROW("objective", struct choices, objective, "GOAL", "latency|energy|edp",
-                   "What is minimised: cycles (latency), energy, or their product (edp)"),
-    PIM_THREADS_ROW("Threads that make plans (one for each processor); the plan is the same with any number"),
-    PIM_SECONDS_ROW("Of the search, which then takes the best plan so far; one that fits is always made"),
-    PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, 64, "Images that are worked together (1)"),
+                   "What is minimised: cycles, energy, or their product"),
+    PIM_THREADS_ROW(
+        "Threads that make plans; 0: one for each processor. The plan is the same with any number"),
+    PIM_SECONDS_ROW("Of the search, which then takes the best plan so far; one that fits is always made",
+                    .standard = "no limit"),
+    PIM_COUNT_ROW("batch", struct choices, batch, "IMAGES", 1, 64, "Images that are worked together"),
     PIM_FLAG_ROW(
         "check-values", struct choices, check,
         "Executes the programs with numbers and compares them with a direct evaluation of the network"),
@@ -292,8 +293,7 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
         fprintf(file, "checked values       %" PRIu64 " elements are those of the network\n",
                 made->values.elements);
     fprintf(file, "\n");
-    fprintf(file, "%-32s %-12s %-24s %8s %-10s %s\n", "layer", "region", "cut", "share", "input",
-            "output");
+    fprintf(file, "%-32s %-12s %-24s %8s %-10s %s\n", "layer", "region", "cut", "share", "input", "output");
     for (uint32_t i = 0; i < p->flow.count; i++) {
         if (p->flow.operation[i].kind != FLOW_PRODUCT)
             continue;
@@ -304,8 +304,8 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
         layout_text(p->layout[i], output);
         (void)snprintf(region, sizeof region, "%" PRIu32 "x%" PRIu32 "+%" PRIu32 "+%" PRIu32,
                        d->region.height, d->region.width, d->region.y, d->region.x);
-        fprintf(file, "%-32.32s %-12s %-24s %8" PRIu32 " %-10s %s\n", p->flow.graph->layers[i].name,
-                region, cut, d->sharing, input, output);
+        fprintf(file, "%-32.32s %-12s %-24s %8" PRIu32 " %-10s %s\n", p->flow.graph->layers[i].name, region,
+                cut, d->sharing, input, output);
     }
     return PIM_OK;
 }

@@ -279,39 +279,51 @@ static enum pim_status execute(const struct bitserial_options *options, struct p
     return status;
 }
 
+/* The technology, and what ReRAM alone has. */
+#define OPTIONS_RERAM(options)                                                                               \
+    RULE_CHOICE("technology", (options).technology, "NAME", "dram|reram", "Banks, or crossbars of ReRAM"),   \
+        RULE_UNSIGNED("exponent-bits", (options).exponent, "N", 1, 15,                                       \
+                      "reram: exponent of a floating-point number", .standard = "5"),                        \
+        RULE_UNSIGNED("mantissa-bits", (options).mantissa, "N", 0, 64,                                       \
+                      "reram: mantissa of a floating-point number; 0: integers of --bits"),                  \
+        RULE_UNSIGNED("nor-ps", (options).nor_ps, "N", 1, 1000000, "reram: one NOR, set or reset",           \
+                      .standard = "1100"),                                                                   \
+        RULE_UNSIGNED("search-ps", (options).search_ps, "N", 1, 1000000, "reram: one search",                \
+                      .standard = "1500")
+
 int command_bitserial(int argument_count, char **arguments)
 {
     struct bitserial_options options = {.reach = NOT_GIVEN};
     const struct option_rule rules[] = {
-        OPTIONS_DRAM_MEMORY(options.memory, "(pimsim dram --list-presets); default fast_overlapim"),
+        OPTIONS_DRAM_MEMORY(options.memory, "(pimsim dram --list-presets)", .standard = "fast_overlapim"),
         RULE_CHOICE("operation", options.operation, "NAME", BITSERIAL_OPERATION_NAMES, "What the banks do"),
-        RULE_UNSIGNED("bits", options.bits, "N", 1, 64, "Bits of an operand (16); reram: up to 32"),
+        RULE_UNSIGNED("bits", options.bits, "N", 1, 64, "Bits of an operand; reram: up to 32",
+                      .standard = "16"),
         RULE_FLAG("signed", options.is_signed, "multiply: operands and products are two's complement"),
         RULE_UNSIGNED("result-bits", options.result_bits, "N", 0, 128,
                       "multiply: bits of the product; 0: twice those of an operand"),
         RULE_FLAG("carry-out", options.carry_out, "add: the carry becomes one more bit of the result"),
-        RULE_UNSIGNED("width", options.width, "N", 2, UINT32_MAX, "reduce: columns that are added up (2)"),
-        RULE_UNSIGNED("banks", options.banks, "N", 1, 64, "Banks of each channel that do this at once (1)"),
-        RULE_UNSIGNED("channels", options.channels, "N", 1, 4096, "Channels that do this at once (1)"),
-        RULE_UNSIGNED("count", options.count, "N", 1, UINT64_C(1) << 40,
-                      "Repetitions, one after another (1)"),
-        RULE_CHOICE("to", options.reach, "PLACE", BITSERIAL_REACH_NAMES,
-                    "move: another column (default), bank, ..."),
+        RULE_UNSIGNED("width", options.width, "N", 2, UINT32_MAX, "reduce: columns that are added up",
+                      .standard = "2"),
+        RULE_UNSIGNED("banks", options.banks, "N", 1, 64, "Banks of each channel that do this at once",
+                      .standard = "1"),
+        RULE_UNSIGNED("channels", options.channels, "N", 1, 4096, "Channels that do this at once",
+                      .standard = "1"),
+        RULE_UNSIGNED("count", options.count, "N", 1, UINT64_C(1) << 40, "Repetitions, one after another",
+                      .standard = "1"),
+        RULE_CHOICE("to", options.reach, "PLACE", BITSERIAL_REACH_NAMES, "move: whereto",
+                    .standard = "column"),
         RULE_UNSIGNED("rows", options.rows, "N", 0, 1048576, "move: rows; 0: as many as --bits"),
         RULE_UNSIGNED("shift", options.shift, "N", 0, UINT32_MAX, "move to another column: how far"),
-        RULE_UNSIGNED("pairs", options.pairs, "N", 1, 4096, "move: such moves at once (1)"),
+        RULE_UNSIGNED("pairs", options.pairs, "N", 1, 4096, "move: such moves at once", .standard = "1"),
         RULE_UNSIGNED("link-bytes", options.link_bytes, "N", 1, 65536,
-                      "move: bytes a cycle of the channel link; in paper_cycles of every move (16)"),
+                      "move: bytes a cycle of the channel link; in paper_cycles of every move",
+                      .standard = "16"),
         RULE_UNSIGNED("bus-bytes", options.bus_bytes, "N", 1, 65536,
-                      "move: bytes a cycle of the bus between stacks (256)"),
+                      "move: bytes a cycle of the bus between stacks", .standard = "256"),
         RULE_FLAG("ignore-activation-limits", options.ignore_limits,
                   "Takes tRRD and tFAW out, as papers do that do not limit activations"),
-        RULE_CHOICE("technology", options.technology, "NAME", "dram|reram", "Banks, or crossbars of ReRAM"),
-        RULE_UNSIGNED("exponent-bits", options.exponent, "N", 1, 15, "reram: of a floating-point number (5)"),
-        RULE_UNSIGNED("mantissa-bits", options.mantissa, "N", 0, 64,
-                      "reram: the same; 0: integers of --bits"),
-        RULE_UNSIGNED("nor-ps", options.nor_ps, "N", 1, 1000000, "reram: one NOR, set or reset (1100)"),
-        RULE_UNSIGNED("search-ps", options.search_ps, "N", 1, 1000000, "reram: one search (1500)"),
+        OPTIONS_RERAM(options),
         RULE_OUTPUT("commands", options.commands, WRITES_TEXT, "Writes every command (CSV)"),
         RULE_OUTPUT("program", options.program, WRITES_TEXT,
                     "Writes the microprogram of a bank, a step a line"),

@@ -257,15 +257,17 @@ static int run_command(struct dram_options *options, const char *words)
 
 /* Where the requests come from. */
 #define OPTIONS_STREAM(stream)                                                                               \
-    RULE_UNSIGNED("count", (stream).count, "N", 1, UINT64_C(1000000000000), "Generated requests (100000)"),  \
+    RULE_UNSIGNED("count", (stream).count, "N", 1, UINT64_C(1000000000000), "Generated requests",            \
+                  .standard = "100000"),                                                                     \
         RULE_UNSIGNED("stride", (stream).stride, "BYTES", 1, UINT64_C(1) << 40,                              \
-                      "Distance of strided requests (4096)"),                                                \
+                      "Distance of strided requests", .standard = "4096"),                                   \
         RULE_REAL("locality", (stream).locality, "X", 0, 1,                                                  \
-                  "mixed: share of requests to the next column of the same row (0.5)"),                      \
-        RULE_REAL("read-share", (stream).reads, "X", 0, 1, "Share of reads (1)"),                            \
+                  "mixed: share of requests to the next column of the same row", .standard = "0.5"),         \
+        RULE_REAL("read-share", (stream).reads, "X", 0, 1, "Share of reads", .standard = "1"),               \
         RULE_REAL("rate", (stream).rate, "X", 1e-9, 1e6,                                                     \
-                  "Requests handed over in a cycle, as far as they are accepted (1)"),                       \
-        RULE_UNSIGNED("seed", (stream).seed, "N", 0, UINT64_MAX - 1, "Seed of generated requests (1)")
+                  "Requests handed over in a cycle, as far as they are accepted", .standard = "1"),          \
+        RULE_UNSIGNED("seed", (stream).seed, "N", 0, UINT64_MAX - 1, "Seed of generated requests",           \
+                      .standard = "1")
 
 int command_dram(int argument_count, char **arguments)
 {
@@ -280,16 +282,18 @@ int command_dram(int argument_count, char **arguments)
         RULE_TEXT("requests", options.requests, "FILE",
                   "The requests: cycle,op,address[,bytes] with op R or W"),
         RULE_CHOICE("requests-format", options.requests_format, "FORMAT", DRAM_LIST_FORMAT_NAMES,
-                    "Of the requests: our CSV, or a trace of another tool"),
-        RULE_TEXT("pattern", options.pattern, "PATTERN",
-                  "Generates requests instead (" DRAM_PATTERN_NAMES ")"),
+                    "Of the requests: our CSV, or a trace of another tool", .standard = "csv"),
+        RULE_TEXT("pattern", options.pattern, "PATTERN", "Generates requests instead",
+                  .choices = DRAM_PATTERN_NAMES),
         OPTIONS_STREAM(options.stream),
         OPTIONS_TENSOR(options.tensor),
         RULE_OUTPUT("log", options.log, WRITES_TEXT,
                     "Writes arrival, first command and completion of each request (CSV)"),
         RULE_OUTPUT("commands", options.commands, WRITES_TEXT, "Writes every command (CSV)"),
         RULE_CHOICE("commands-format", options.commands_format, "FORMAT", DRAM_LOG_FORMAT_NAMES,
-                    "Of --commands: csv, drampower; of --check-commands: csv, ramulator, dramsim3"),
+                    "Of --commands, where drampower is allowed, or of --check-commands, where ramulator and "
+                    "dramsim3 are",
+                    .standard = "csv"),
         RULE_OUTPUT("stats", options.stats, WRITES_TEXT,
                     "Writes the results there instead of standard output"),
         OPTION_FORMAT(options.format, "text|json"),
@@ -298,7 +302,7 @@ int command_dram(int argument_count, char **arguments)
             "Holds the commands of this run against every constraint, and re-adds the energy from them"),
         RULE_TEXT("check-commands", options.check, "FILE", "Checks a log of commands instead of running"),
         RULE_UNSIGNED("show", options.shown, "N", 0, UINT64_MAX - 1,
-                      "Violations that --check-commands prints (100)"),
+                      "Violations that --check-commands prints", .standard = "100"),
         RULE_FLAG("reproducible", options.reproducible,
                   "Leaves out what differs from run to run: CPU seconds"),
         OPTION_QUIET(options),

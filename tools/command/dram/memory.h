@@ -10,9 +10,9 @@ struct dram_memory_options {
     struct text_list files, sets;
 };
 
-/* Their rules; `presets` tells where presets are listed. */
-#define OPTIONS_DRAM_MEMORY(memory, presets)                                                                 \
-    RULE_TEXT("preset", (memory).preset, "NAME", "A memory that is built in " presets),                      \
+/* Their rules; then a text that tells where presets are listed, and what else the rule of presets has. */
+#define OPTIONS_DRAM_MEMORY(memory, ...)                                                                     \
+    RULE_TEXT("preset", (memory).preset, "NAME", "A memory that is built in " __VA_ARGS__),                  \
         {.name = "configuration",                                                                            \
          .kind = OPTION_LIST,                                                                                \
          .target = &(memory).files,                                                                          \

@@ -37,12 +37,14 @@ struct dram_tensor {
          .target = &(tensor).layout,                                                                         \
          .argument = "LAYOUT",                                                                               \
          .choices = DRAM_LAYOUT_NAMES,                                                                       \
-         .help = "How the tensor lies in memory (" DRAM_LAYOUT_NAMES ")"},                                   \
+         .help = "How the tensor lies in memory",                                                            \
+         .standard = "bchw"},                                                                                \
         {.name = "group",                                                                                    \
          .kind = OPTION_UNSIGNED,                                                                            \
          .target = &(tensor).group,                                                                          \
          .argument = "N",                                                                                    \
          .help = "bchw_g: channels that are stored together",                                                \
+         .standard = "2",                                                                                    \
          .minimum = 1,                                                                                       \
          .maximum = PIM_LAYOUT_EXTENT_MAX},                                                                  \
         {.name = "element-bytes",                                                                            \
@@ -50,6 +52,7 @@ struct dram_tensor {
          .target = &(tensor).element_bytes,                                                                  \
          .argument = "N",                                                                                    \
          .help = "Bytes of an element of the tensor",                                                        \
+         .standard = "2",                                                                                    \
          .minimum = 1,                                                                                       \
          .maximum = PIM_LAYOUT_ELEMENT_MAX},                                                                 \
         {.name = "address",                                                                                  \
@@ -57,6 +60,7 @@ struct dram_tensor {
          .target = &(tensor).address,                                                                        \
          .argument = "BYTE",                                                                                 \
          .help = "Where the tensor begins",                                                                  \
+         .standard = "0",                                                                                    \
          .maximum = UINT64_MAX},                                                                             \
     {                                                                                                        \
         .name = "write-tensor", .kind = OPTION_FLAG, .target = &(tensor).write,                              \

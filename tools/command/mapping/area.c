@@ -149,9 +149,9 @@ int command_area(int argument_count, char **arguments)
     const struct option_rule rules[] = {
         OPTION_HARDWARE(request.common),
         OPTION_SET(request.common),
-        OPTION_OUTPUT(request.output, WRITES_TEXT, "Where the result goes (standard output)"),
+        OPTION_OUTPUT(request.output, WRITES_TEXT, "Where the result goes"),
         OPTION_FORMAT(request.format, "text|json"),
-        RULE_UNSIGNED("bits", request.bits, "N", 2, 64, "Width of operands (16)"),
+        RULE_UNSIGNED("bits", request.bits, "N", 2, 64, "Width of operands", .standard = "16"),
         RULE_REAL("budget", request.budget, "MM2", 0, 1e6,
                   "Also says whether PE arrays and buffers fit into so many mm2"),
     };

@@ -164,20 +164,19 @@ int command_cycles(int argument_count, char **arguments)
 {
     struct request request = {.output = "-", .options = pim_cycles_defaults()};
     struct option_rule rules[] = {
-        OPTION_OUTPUT(request.output, WRITES_TEXT, "Where the result goes (standard output)"),
+        OPTION_OUTPUT(request.output, WRITES_TEXT, "Where the result goes"),
         OPTION_FORMAT(request.format, "text|json"),
         RULE_CHOICE("method", request.method, "METHOD", "cycles|tours",
-                    "cycles: least load, then least hops, of all sets at once; tours: each set alone on its "
-                    "shortest tour (cycles)"),
-        RULE_UNSIGNED("seed", request.options.seed, "N", 0, UINT64_MAX, "Seed of the annealing (1)"),
+                    "Least load, then least hops, of all sets at once (cycles), or each set alone on its "
+                    "shortest tour (tours)"),
+        RULE_UNSIGNED("seed", request.options.seed, "N", 0, UINT64_MAX, "Seed of the annealing"),
         RULE_UNSIGNED("steps", request.options.steps, "N", 0, 1000000000000,
-                      "Moves of the annealing altogether (12000000)"),
-        RULE_TEXT(
-            "solver", request.options.solver, "NAME",
-            "Who proves what the bounds leave open: cadical, kissat, picosat, none, or the first that is "
-            "installed (auto)"),
+                      "Moves of the annealing altogether"),
+        RULE_TEXT("solver", request.options.solver, "NAME",
+                  "Who proves what the bounds leave open; auto: the first that is installed",
+                  .choices = "auto|cadical|kissat|picosat|none"),
         RULE_UNSIGNED("conflicts", request.options.conflict_limit, "N", 1, 1000000000000,
-                      "Limit of the solver for each question (200000)"),
+                      "Limit of the solver for each question"),
     };
     const struct option_usage usage =
         OPTION_USAGE("CASE",

@@ -71,6 +71,7 @@ static struct option_rule *make_rules(const struct pim_option_table *table, void
                                                 .given = &given[i],
                                                 .argument = row->argument,
                                                 .help = row->help,
+                                                .standard = row->standard,
                                                 .writes = row->writes ? WRITES_TEXT : WRITES_NOTHING,
                                                 .choices = row->choices,
                                                 .minimum = row->minimum,

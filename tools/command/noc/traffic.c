@@ -169,8 +169,7 @@ static int run_and_finish(struct noc_request *request, const char *name)
             "With --packets and --watch-log: the packet that is watched, a row of the list from 0 on"),      \
         RULE_OUTPUT("watch-log", (request).watch_log, WRITES_TEXT,                                           \
                     "Writes a row for what each flit of that packet does in a cycle, or what it waits for"), \
-        RULE_CHOICE("traffic", (request).pattern, "PATTERN", NOC_PATTERNS,                                   \
-                    "Synthetic traffic: " NOC_PATTERNS),                                                     \
+        RULE_CHOICE("traffic", (request).pattern, "PATTERN", NOC_PATTERNS, "Synthetic traffic"),             \
         {.name = "class",                                                                                    \
          .kind = OPTION_LIST,                                                                                \
          .target = &(request).classes,                                                                       \
@@ -181,9 +180,9 @@ static int run_and_finish(struct noc_request *request, const char *name)
         RULE_REAL("rate", (request).rate, "RATE", 0, 1e9,                                                    \
                   "Flits per node and cycle; scales the rates of --class and --matrix to this sum"),         \
         RULE_CHOICE("rate-unit", (request).rate_unit, "UNIT", "flits|packets",                               \
-                    "What --rate and --sweep-rate count: flits (default) or packets"),                       \
+                    "What --rate and --sweep-rate count", .standard = "flits"),                              \
         RULE_TEXT("sizes", (request).sizes, "LIST",                                                          \
-                  "Packet sizes in flits: 5, or 1,5, or 1:0.8,5:0.2 with weights; 1 by default"),            \
+                  "Packet sizes in flits: 5, or 1,5, or 1:0.8,5:0.2 with weights", .standard = "1"),         \
         RULE_TEXT("on-off", (request).on_off, "ON:OFF",                                                      \
                   "Bursts: probabilities of turning on and off in a cycle; the rate stays the mean"),        \
         RULE_TEXT("hotspots", (request).hotspots, "NODES", "Nodes of hotspot traffic"),                      \
@@ -196,12 +195,12 @@ static int run_and_finish(struct noc_request *request, const char *name)
               "Requests that are answered where they arrive: flits of read requests, read replies, write "   \
               "requests, write replies; --rate counts requests"),                                            \
         RULE_REAL("writes", (request).requests.writes, "SHARE", 0, 1,                                        \
-                  "With --messages: requests that write, as a share; 0.5 by default"),                       \
+                  "With --messages: requests that write, as a share", .standard = "0.5"),                    \
         RULE_UNSIGNED("batch", (request).requests.rules.batch, "N", 1, UINT32_MAX,                           \
                       "Each node sends N packets one after another, as fast as it may"),                     \
-        RULE_UNSIGNED(                                                                                       \
-            "batches", batches, "COUNT", 1, PIM_BATCHES_MOST,                                                \
-            "With --batch: so many batches, each when all of the one before has arrived; 1 by default"),     \
+        RULE_UNSIGNED("batches", batches, "COUNT", 1, PIM_BATCHES_MOST,                                      \
+                      "With --batch: so many batches, each when all of the one before has arrived",          \
+                      .standard = "1"),                                                                      \
         RULE_UNSIGNED("outstanding", outstanding, "N", 1, UINT32_MAX,                                        \
                       "With --batch: most requests of a node that are under way or not answered"),           \
         RULE_TEXT("sweep-rate", (request).sweep, "FROM:TO:STEP",                                             \
@@ -209,22 +208,19 @@ static int run_and_finish(struct noc_request *request, const char *name)
 
 /* What is measured, and written. */
 #define OPTIONS_OF_MEASURING(request)                                                                        \
-    RULE_UNSIGNED("seed", (request).seed, "N", 0, UINT64_MAX, "Seed of the traffic; 1 by default"),          \
-        RULE_UNSIGNED("warm-up", (request).warm_up, "CYCLES", 0, CYCLES_MOST,                                \
-                      "Cycles before measuring; 3000 by default"),                                           \
-        RULE_UNSIGNED("sample", (request).sample, "CYCLES", 1, CYCLES_MOST,                                  \
-                      "Cycles of a sample; 2000 by default"),                                                \
+    RULE_UNSIGNED("seed", (request).seed, "N", 0, UINT64_MAX, "Seed of the traffic"),                        \
+        RULE_UNSIGNED("warm-up", (request).warm_up, "CYCLES", 0, CYCLES_MOST, "Cycles before measuring"),    \
+        RULE_UNSIGNED("sample", (request).sample, "CYCLES", 1, CYCLES_MOST, "Cycles of a sample"),           \
         RULE_UNSIGNED(                                                                                       \
             "samples", (request).samples, "N", 1, 1000,                                                      \
-            "Most samples; 50 by default. At least 5 are taken, and no more once the mean latency is "       \
-            "precise enough"),                                                                               \
+            "Most samples. At least 5 are taken, and no more once the mean latency is precise enough"),      \
         RULE_REAL("precision", (request).precision, "SHARE", 1e-9, 1,                                        \
-                  "95 % confidence at which to stop, as a share of the mean latency; 0.005 by default"),     \
+                  "95 % confidence at which to stop, as a share of the mean latency"),                       \
         RULE_REAL("latency-limit", (request).latency_limit, "CYCLES", 1, 1e12,                               \
-                  "Mean latency beyond which the network counts as saturated; 500 by default"),              \
+                  "Mean latency beyond which the network counts as saturated"),                              \
         RULE_FLAG("check", (request).check,                                                                  \
                   "Verifies flits, credits and owners of virtual channels on the way and at the end"),       \
-        RULE_OUTPUT("stats", (request).stats, WRITES_TEXT, "Where to write; - is standard output"),          \
+        RULE_OUTPUT("stats", (request).stats, WRITES_TEXT, "Where to write the results"),                    \
         OPTION_FORMAT((request).format, "text|json|csv"),                                                    \
         RULE_FLAG("reproducible", (request).reproducible,                                                    \
                   "Leaves out what differs from run to run: host seconds and memory")

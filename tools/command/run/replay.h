@@ -30,7 +30,7 @@ struct replay_options {
          .target = &(replay).fidelity,                                                                       \
          .argument = "FIDELITY",                                                                             \
          .choices = REPLAY_FIDELITIES,                                                                       \
-         .help = "ideal, analytic or flit instead of the configured fidelity of the network"},               \
+         .help = "How exactly the network is simulated; configured: as noc.fidelity says"},                  \
         {.name = "network",                                                                                  \
          .letter = 'n',                                                                                      \
          .kind = OPTION_TEXT,                                                                                \
@@ -42,8 +42,9 @@ struct replay_options {
          .kind = OPTION_TEXT,                                                                                \
          .target = &(replay).mapper,                                                                         \
          .argument = "WORDS",                                                                                \
-         .help = "With --network: as behind pimsim map, \"allspark --partition head\"; default is the "      \
-                 "mapper of the trace"},                                                                     \
+         .help = "With --network: the mapper with its options, as behind pimsim map, \"allspark "            \
+                 "--partition head\"",                                                                       \
+         .standard = "the mapper of the trace"},                                                             \
         {.name = "timeline",                                                                                 \
          .kind = OPTION_TEXT,                                                                                \
          .target = &(replay).timeline,                                                                       \
@@ -54,10 +55,11 @@ struct replay_options {
          .kind = OPTION_TEXT,                                                                                \
          .target = &(replay).timeline_units,                                                                 \
          .argument = "LIST",                                                                                 \
-         .help = "Units of the timeline, as 0-3,17; by default the first and the last"},                     \
+         .help = "Units of the timeline, as 0-3,17",                                                         \
+         .standard = "the first and the last"},                                                              \
     {                                                                                                        \
         .name = "timeline-window", .kind = OPTION_TEXT, .target = &(replay).timeline_window,                 \
-        .argument = "FROM:TO", .help = "Logic cycles of the timeline; by default all"                        \
+        .argument = "FROM:TO", .help = "Logic cycles of the timeline", .standard = "all"                     \
     }
 
 struct replay {

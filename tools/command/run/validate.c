@@ -507,7 +507,7 @@ int command_validate(int argument_count, char **arguments)
          .target = &path,
          .argument = "FILE",
          .writes = WRITES_TEXT,
-         .help = "Where to write; - is standard output"},
+         .help = "Where to write the results"},
         OPTION_FORMAT(format, "text|json|csv"),
         {.name = "phases", .kind = OPTION_FLAG, .target = &all, .help = "Lists every phase in its order"},
     };

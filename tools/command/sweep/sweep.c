@@ -423,22 +423,9 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
 
 /* --- options --- */
 
-#define TEXT(name_, target_, argument_, help_)                                                               \
-    {                                                                                                        \
-        .name = name_, .kind = OPTION_TEXT, .target = &(target_), .argument = argument_, .help = help_       \
-    }
 #define LIST(name_, target_, argument_, help_)                                                               \
     {                                                                                                        \
         .name = name_, .kind = OPTION_LIST, .target = &(target_), .argument = argument_, .help = help_       \
-    }
-#define FLAG(name_, target_, help_)                                                                          \
-    {                                                                                                        \
-        .name = name_, .kind = OPTION_FLAG, .target = &(target_), .help = help_                              \
-    }
-#define COUNT(name_, target_, argument_, least, most, help_)                                                 \
-    {                                                                                                        \
-        .name = name_, .kind = OPTION_UNSIGNED, .target = &(target_), .argument = argument_, .help = help_,  \
-        .minimum = least, .maximum = most                                                                    \
     }
 
 #define OPTIONS_POINTS(request)                                                                              \
@@ -446,18 +433,20 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
          "An axis: a,b,c or FROM:TO:STEP or FROM:TO:logCOUNT; repeated, all combinations run"),              \
         LIST("constraint", (request).constraints, "CONDITION",                                               \
              "Only points for which it holds run, as \"pe.rows * pe.columns <= 256\""),                      \
-        COUNT("repeats", (request).repeats, "TIMES", 1, PIM_SWEEP_REPEATS_MOST,                              \
-              "Runs of each point, each with a seed of its own"),                                            \
-        COUNT("seed", (request).seed, "SEED", 0, INT64_MAX, "Seed of the first repeat"),                     \
-        COUNT("until", (request).until, "CYCLE", 1, UINT64_MAX,                                              \
-              "Stops each run at the start of this cycle of the logic clock"),                               \
+        RULE_UNSIGNED("repeats", (request).repeats, "TIMES", 1, PIM_SWEEP_REPEATS_MOST,                      \
+                      "Runs of each point, each with a seed of its own",                                     \
+                      .standard = "as the specification says, else 1"),                                      \
+        RULE_UNSIGNED("seed", (request).seed, "SEED", 0, INT64_MAX, "Seed of the first repeat",              \
+                      .standard = "as the specification says, else 0"),                                      \
+        RULE_UNSIGNED("until", (request).until, "CYCLE", 1, UINT64_MAX,                                      \
+                      "Stops each run at the start of this cycle of the logic clock"),                       \
         {.name = "noc",                                                                                      \
          .kind = OPTION_CHOICE,                                                                              \
          .target = &(request).fidelity,                                                                      \
          .argument = "FIDELITY",                                                                             \
          .choices = SWEEP_FIDELITIES,                                                                        \
-         .help = "ideal, analytic or flit instead of the configured fidelity of the network"},               \
-        FLAG("list", (request).list, "Prints the points and runs none")
+         .help = "How exactly the network is simulated; configured: as noc.fidelity says"},                  \
+        RULE_FLAG("list", (request).list, "Prints the points and runs none")
 
 #define OPTIONS_RUNNING(request)                                                                             \
     {.name = "output",                                                                                       \
@@ -466,7 +455,7 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
      .target = &(request).output,                                                                            \
      .argument = "FILE",                                                                                     \
      .writes = WRITES_RESULTS,                                                                               \
-     .help = "The results (SQLite); with --export the text, - and default is standard output"},              \
+     .help = "The results (SQLite); with --export the text, which else goes to standard output"},            \
         {.name = "jobs",                                                                                     \
          .letter = 'j',                                                                                      \
          .kind = OPTION_UNSIGNED,                                                                            \
@@ -474,39 +463,42 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
          .argument = "THREADS",                                                                              \
          .minimum = 1,                                                                                       \
          .maximum = SWEEP_THREADS_MOST,                                                                      \
-         .help = "Points that run at a time; default is the number of processors"},                          \
-        FLAG("resume", (request).resume, "Runs what is missing in FILE"),                                    \
-        FLAG("retry", (request).retry, "The same, and points that failed are run again"),                    \
-        FLAG("force", (request).force, "Throws the results in FILE away, if there are any"),                 \
-        FLAG("yes", (request).yes, "Begins sweeps of more than 100000 runs"),                                \
-        TEXT("cache", (request).cache, "FOLDER",                                                             \
-             "Where traces that mappers make are kept; default is FILE.traces")
+         .help = "Points that run at a time",                                                                \
+         .standard = "the number of processors"},                                                            \
+        RULE_FLAG("resume", (request).resume, "Runs what is missing in FILE"),                               \
+        RULE_FLAG("retry", (request).retry, "The same, and points that failed are run again"),               \
+        RULE_FLAG("force", (request).force, "Throws the results in FILE away, if there are any"),            \
+        RULE_FLAG("yes", (request).yes, "Begins sweeps of more than 100000 runs"),                           \
+        RULE_TEXT("cache", (request).cache, "FOLDER", "Where traces that mappers make are kept",             \
+                  .standard = "FILE.traces")
 
 #define OPTIONS_RESULTS(request)                                                                             \
-    FLAG("status", (request).status,                                                                         \
-         "Shows the progress of the results in the file, also while a sweep runs"),                          \
+    RULE_FLAG("status", (request).status,                                                                    \
+              "Shows the progress of the results in the file, also while a sweep runs"),                     \
         {.name = "export",                                                                                   \
          .kind = OPTION_CHOICE,                                                                              \
          .target = &(request).export,                                                                        \
          .argument = "FORMAT",                                                                               \
          .choices = "csv|json",                                                                              \
          .help = "Writes the results in the file as text"},                                                  \
-        FLAG("costs", (request).costs, "With --export: also what differs from run to run, times and hosts")
+        RULE_FLAG("costs", (request).costs,                                                                  \
+                  "With --export: also what differs from run to run, times and hosts")
 
 #define OPTIONS_SLURM(request)                                                                               \
-    FLAG("slurm", (request).slurm,                                                                           \
-         "Submits what is missing in FILE as a job array of Slurm instead of running it here"),              \
-        FLAG("slurm-script", (request).slurm_script,                                                         \
-             "The same, but prints the script of the job array instead of submitting it"),                   \
-        COUNT("tasks", (request).tasks, "TASKS", 1, PIM_TASKS_MOST, "Tasks of the job array; default is 8"), \
-        TEXT("partition", (request).partition, "NAME", "Partition of Slurm to use"),                         \
+    RULE_FLAG("slurm", (request).slurm,                                                                      \
+              "Submits what is missing in FILE as a job array of Slurm instead of running it here"),         \
+        RULE_FLAG("slurm-script", (request).slurm_script,                                                    \
+                  "The same, but prints the script of the job array instead of submitting it"),              \
+        RULE_UNSIGNED("tasks", (request).tasks, "TASKS", 1, PIM_TASKS_MOST, "Tasks of the job array"),       \
+        RULE_TEXT("partition", (request).partition, "NAME", "Partition of Slurm to use"),                    \
         LIST("slurm-option", (request).slurm_options, "OPTION",                                              \
              "One more option of sbatch, as --slurm-option=--time=1:00:00"),                                 \
-        FLAG("merge", (request).merge, "Adds what the tasks have done so far to the results in the file"),   \
-        TEXT("submission", (request).submission, "FOLDER",                                                   \
-             "With --task: the folder that --slurm made; the script of the job array says it"),              \
-        COUNT("task", (request).task, "NUMBER", 0, PIM_TASKS_MOST - 1,                                       \
-              "Works as this task on a submission; the script of the job array says it")
+        RULE_FLAG("merge", (request).merge,                                                                  \
+                  "Adds what the tasks have done so far to the results in the file"),                        \
+        RULE_TEXT("submission", (request).submission, "FOLDER",                                              \
+                  "With --task: the folder that --slurm made; the script of the job array says it"),         \
+        RULE_UNSIGNED("task", (request).task, "NUMBER", 0, PIM_TASKS_MOST - 1,                               \
+                      "Works as this task on a submission; the script of the job array says it")
 
 int command_sweep(int argument_count, char **arguments)
 {
