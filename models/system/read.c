@@ -144,8 +144,8 @@ enum pim_status pim_hardware_read(const struct pim_configuration *configuration,
     hardware->energy = pim_cost_read_energy(configuration);
     if (node->channels.nodes > 0) /* these two are of banks: a standard has figures of its own */
         hardware->energy.dram_pj_per_bit = hardware->energy.dram_activate_pj = 0;
-    hardware->family = &pim_hardware_families[pim_configuration_choice(configuration, "array.kind")];
-    if (node->channels.nodes > 0 && hardware->family != &pim_hardware_families[0])
+    hardware->family = pim_hardware_families[pim_configuration_choice(configuration, "array.kind")];
+    if (node->channels.nodes > 0 && hardware->family != &pim_hardware_nodes)
         return pim_configuration_fail(configuration, error, "dram.standard",
                                       "is for nodes: array.kind is another");
     return hardware->family->read ? hardware->family->read(configuration, hardware, error) : PIM_OK;

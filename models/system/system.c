@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 enum { PACKET_LATENCY_BITS = 10 };
@@ -214,7 +213,7 @@ static enum pim_status collect_links(struct pim_system *system, struct pim_run_r
                                      struct pim_error *error)
 {
     const struct pim_hardware_family *family = system->hardware.family;
-    if (family->routers && !family->routers(&system->hardware))
+    if (family->has_routers && !family->has_routers(&system->hardware))
         return PIM_OK;
     return pim_noc_collect_links(system->noc, &result->links, &result->link_count, error);
 }
@@ -234,45 +233,6 @@ static void add_counts(void *sum, const void *part, size_t size)
     const uint64_t *from = part;
     for (size_t i = 0; i < size / sizeof *into; i++)
         into[i] += from[i];
-}
-
-/* The energy of a memory on channels. Without a part of it, what the run takes is not known either. */
-static void add_memory_energy(double *component, struct pim_run_result *result)
-{
-    struct pim_energy *energy = &result->energy;
-    const double total = result->memory_energy.total;
-    result->on_channels = true;
-    *component = total;
-    energy->total = isnan(total) || isnan(energy->total) ? total : energy->total + total;
-}
-
-/* The global memory of cores on channels: what it counted, and what the standard has figures for. */
-static void add_global_memory(struct pim_system *system, struct pim_run_result *result)
-{
-    if (!pim_system_cores(system) || !pim_system_cores(system)->memory)
-        return;
-    struct pim_cores *cores = (struct pim_cores *)system->units;
-    const struct pim_dram_configuration *dram = &cores->configuration.dram;
-    struct pim_dram_counters counters;
-    pim_core_memory_close(cores, result->end, &result->dram, &counters);
-    pim_dram_energy_compute(&dram->specification, &dram->energy, &counters,
-                            result->end / system->hardware.node.memory_period, &result->memory_energy);
-    add_memory_energy(&result->energy.global, result);
-}
-
-/* Nodes on channels: what the standard has figures for. */
-static void add_channel_energy(const struct pim_system *system, struct pim_run_result *result)
-{
-    const struct pim_node_array *nodes = pim_system_nodes(system);
-    if (!nodes || nodes->configuration.channels.nodes == 0)
-        return;
-    const struct pim_dram_configuration *dram = &nodes->configuration.channels.dram;
-    struct pim_dram_specification all = dram->specification;
-    const uint32_t shares = nodes->configuration.channels.nodes;
-    all.organization.channels *= (nodes->units.count + shares - 1) / shares;
-    pim_dram_energy_compute(&all, &dram->energy, &nodes->channel_counters,
-                            result->end / system->hardware.node.memory_period, &result->memory_energy);
-    add_memory_energy(&result->energy.dram, result);
 }
 
 enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_result *result,
@@ -306,8 +266,8 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
     pim_energy_of(&system->hardware.energy, &result->actions,
                   system->hardware.width * system->hardware.height,
                   pim_system_nanoseconds(system, result->end), &result->energy);
-    add_channel_energy(system, result);
-    add_global_memory(system, result);
+    if (system->hardware.family->complete)
+        system->hardware.family->complete(system, result);
     result->events = pim_kernel_events(system->kernel);
     if (pim_system_collect_links(system, result, error) != PIM_OK) {
         pim_run_result_terminate(result);

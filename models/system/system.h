@@ -64,6 +64,8 @@ struct pim_run_result {
     uint64_t instructions;
     uint64_t events;
     struct pim_noc_statistics noc;
+    const struct pim_message_sum *messages; /* by kind, borrowed; NULL: the units know no kinds */
+    uint64_t receive_queue_maximum;         /* packets that a unit held before they were in memory */
 };
 
 /*
@@ -106,19 +108,15 @@ static inline const struct pim_node_array *pim_system_nodes(const struct pim_sys
 {
     return system->units->family == &pim_node_family ? (const struct pim_node_array *)system->units : NULL;
 }
-/* Have the nodes private banks, whose port time is split into data, rows, refresh and turnaround? */
+/* Have the units private banks, whose port time is split into data, rows, refresh and turnaround? */
 static inline bool pim_system_banks(const struct pim_system *system)
 {
-    const struct pim_node_array *nodes = pim_system_nodes(system);
-    return nodes && nodes->configuration.channels.nodes == 0;
+    const struct pim_hardware_family *family = system->hardware.family;
+    return family->has_banks && family->has_banks(&system->hardware);
 }
 static inline const struct pim_channels *pim_system_channels(const struct pim_system *system)
 {
     return system->units->family == &pim_channel_family ? (const struct pim_channels *)system->units : NULL;
-}
-static inline const struct pim_cores *pim_system_cores(const struct pim_system *system)
-{
-    return system->units->family == &pim_core_family ? (const struct pim_cores *)system->units : NULL;
 }
 
 /* Ticks as cycles of the logic clock, rounded up; a phase or unit time for reports. */

@@ -3,7 +3,6 @@
 #include "models/system/family.h"
 #include "models/system/report/report.h"
 #include "models/system/report/steps.h"
-#include "models/system/report/tile_results.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -133,10 +132,6 @@ static void add_beyond(struct totals *totals, const struct pim_system *system,
 static void collect_totals(struct totals *totals, const struct pim_system *system,
                            const struct pim_run_result *result, const struct pim_report_inputs *inputs)
 {
-    const struct pim_node_array *nodes = pim_system_nodes(system);
-    const struct pim_cores *cores = pim_system_cores(system);
-    const struct pim_channels *channels = pim_system_channels(system);
-    const struct pim_tiles *tiles = pim_system_tiles(system);
 #define OBJECT(page, key) (void)snprintf(totals->group, sizeof totals->group, "%s.", key);
 #define OBJECT_END totals->group[0] = '\0';
 #define BEYOND_CSV(energy) add_beyond(totals, system, &(energy));
@@ -169,13 +164,13 @@ static void add_totals(struct pim_csv_writer *rows, const struct pim_system *sys
     }
 }
 
-/* Messages of nodes by what they are for. */
-static void add_messages(struct pim_csv_writer *rows, const struct pim_system *system)
+/* Messages by what they are for. */
+static void add_messages(struct pim_csv_writer *rows, const struct pim_system *system,
+                         const struct pim_run_result *result)
 {
     char name[64];
-    const struct pim_node_array *nodes = pim_system_nodes(system);
-    for (unsigned kind = 0; kind < PIM_MESSAGES && nodes; kind++) {
-        const struct pim_message_sum *sum = &nodes->sent[kind];
+    for (unsigned kind = 0; kind < PIM_MESSAGES && result->messages; kind++) {
+        const struct pim_message_sum *sum = &result->messages[kind];
         (void)snprintf(name, sizeof name, "messages.%s.count", pim_message_name(kind));
         count(rows, name, "messages", "messages of this kind that have left", sum->messages);
         (void)snprintf(name, sizeof name, "messages.%s.bytes", pim_message_name(kind));
@@ -231,7 +226,7 @@ void pim_report_csv(const struct pim_system *system, const struct pim_run_result
     struct pim_csv_writer rows;
     pim_csv_start(&rows, file, header, sizeof header / sizeof header[0]);
     add_totals(&rows, system, result, inputs);
-    add_messages(&rows, system);
+    add_messages(&rows, system, result);
     add_phases(&rows, system, pim_report_has_estimates(system, result, inputs));
     add_units(&rows, system, result);
 }

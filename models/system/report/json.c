@@ -1,11 +1,10 @@
 /* The JSON of a run, from the table of figures. Keys are a contract: docs/reference/run-json.md. */
-#include "sim/output/json.h"
 #include "include/pimsim/pimsim.h"
 #include "models/system/family.h"
+#include "models/system/report/json_rows.h"
 #include "models/system/report/report.h"
 #include "models/system/report/results.h"
 #include "models/system/report/steps.h"
-#include "models/system/report/tile_results.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,6 +42,14 @@ static void put_beyond(struct pim_json *json, const struct pim_system *system,
         pim_json_put_real(json, row->key, pim_energy_of_row(energy, row));
 }
 
+/* The figures that the family alone has. */
+static void put_own(struct pim_json *json, const struct pim_system *system,
+                    const struct pim_run_result *result)
+{
+    if (system->hardware.family->put)
+        system->hardware.family->put(json, system, result);
+}
+
 static void put_configuration(struct pim_json *json, const struct pim_report_inputs *inputs)
 {
     char *text = inputs->configuration ? pim_configuration_write(inputs->configuration, false) : NULL;
@@ -60,15 +67,9 @@ static void put_figures(struct pim_json *json, const struct pim_system *system,
     const struct pim_histogram *latency = &system->packet_latency;
     struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST];
     const uint32_t component_count = pim_energy_components(system, &result->energy, components);
-    const struct pim_node_array *nodes = pim_system_nodes(system);
-    const struct pim_cores *cores = pim_system_cores(system);
-    const struct pim_channels *channels = pim_system_channels(system);
-    const struct pim_tiles *tiles = pim_system_tiles(system);
     /* They are of whole phases, and those of a stopped run are not. */
     const bool estimated = pim_trace_is_estimated(system->trace) && result->complete;
     uint64_t frontier = 0;
-#define OBJECT(page, key) pim_json_begin_object(json, key);
-#define OBJECT_END pim_json_end(json);
 #define EACH(key, count, ...)                                                                                \
     pim_json_begin_array(json, key);                                                                         \
     for (uint32_t i = 0; i < (count); i++) {                                                                 \
@@ -80,22 +81,10 @@ static void put_figures(struct pim_json *json, const struct pim_system *system,
     pim_json_end(json);
 #define ONLY(condition) if (condition) {
 #define ONLY_END }
-#define COUNT(page, key, unit, definition, value) pim_json_put_count(json, key, value);
-#define REAL(page, key, unit, definition, value) pim_json_put_real(json, key, value);
-#define TEXT(page, key, unit, definition, value) pim_json_put_text(json, key, value);
 #define HASH(page, key, unit, definition, value) put_hash(json, key, value);
 #define FLAG(page, key, unit, definition, value, ...) pim_json_put_boolean(json, key, value);
-#define MAYBE_COUNT(page, key, unit, definition, condition, value)                                           \
-    if (condition)                                                                                           \
-        pim_json_put_count(json, key, value);                                                                \
-    else                                                                                                     \
-        pim_json_put_null(json, key);
-#define MAYBE_REAL(page, key, unit, definition, condition, value)                                            \
-    if (condition)                                                                                           \
-        pim_json_put_real(json, key, value);                                                                 \
-    else                                                                                                     \
-        pim_json_put_null(json, key);
 #define BEYOND(energy) put_beyond(json, system, &(energy));
+#define FAMILY_FIGURES put_own(json, system, result);
 #define ROWS(key, unit, definition, statement) statement;
 #include "models/system/results.def"
 }

@@ -3,6 +3,7 @@
 #include "models/system/family.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 uint32_t pim_energy_components(const struct pim_system *system, const struct pim_energy *energy,
@@ -25,4 +26,14 @@ struct pim_energy pim_work_energy(const struct pim_system *system, const struct 
     struct pim_energy energy;
     pim_energy_of(&system->hardware.energy, actions, 1, pim_system_nanoseconds(system, time), &energy);
     return energy;
+}
+
+/* Without a part of it, what the run takes is not known either. */
+void pim_result_add_memory(struct pim_run_result *result, double *component)
+{
+    struct pim_energy *energy = &result->energy;
+    const double total = result->memory_energy.total;
+    result->on_channels = true;
+    *component = total;
+    energy->total = isnan(total) || isnan(energy->total) ? total : energy->total + total;
 }

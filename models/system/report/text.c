@@ -2,7 +2,6 @@
 #include "models/system/report/report.h"
 #include "models/system/report/results.h"
 #include "models/system/report/steps.h"
-#include "models/system/report/tile_results.h"
 #include "sim/output/output.h"
 #include "sim/try.h"
 
@@ -12,11 +11,6 @@
 #include <string.h>
 
 enum { SHOWN = 8, STEP_WIDTH = 16 };
-
-static double percent(double part, double whole)
-{
-    return whole > 0 ? 100.0 * part / whole : 0.0;
-}
 
 static const char *energy_text(double picojoules, char text[PIM_REAL_CHARACTERS])
 {
@@ -62,7 +56,8 @@ static void print_energy(const struct pim_system *system, const struct pim_run_r
             fprintf(file, "  %-13s %13s\n", components[i].name, energy_text(components[i].picojoules, text));
         else
             fprintf(file, "  %-13s %13s  %5.1f %%\n", components[i].name,
-                    energy_text(components[i].picojoules, text), percent(components[i].picojoules, total));
+                    energy_text(components[i].picojoules, text),
+                    pim_percent(components[i].picojoules, total));
     if (result->on_channels)
         print_memory_energy(&result->memory_energy, file);
 }
@@ -124,7 +119,7 @@ static void print_steps(const struct group *groups, size_t count, bool estimates
             estimates ? "       estimate" : "");
     for (size_t i = 0; i < shown; i++) {
         fprintf(file, "  %-*s %8" PRIu64 " %14" PRIu64 " %6.1f %%", width, groups[i].name, groups[i].phases,
-                groups[i].cycles, percent((double)groups[i].cycles, whole));
+                groups[i].cycles, pim_percent((double)groups[i].cycles, whole));
         end_line(file, estimates, " ", 14, groups[i].estimate);
     }
     if (count > shown)
@@ -201,31 +196,16 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
                     causes += (double)one->wait[engine][cause];
                 }
         }
-        fprintf(file, "  %-10s %5.1f %% %6.1f %% %5.1f %%", names[class], percent(busy, whole),
-                percent(stall, whole), percent(idle, whole));
+        fprintf(file, "  %-10s %5.1f %% %6.1f %% %5.1f %%", names[class], pim_percent(busy, whole),
+                pim_percent(stall, whole), pim_percent(idle, whole));
         for (unsigned cause = 0; cause < PIM_WAITS; cause++)
             if (causes > 0 && waits[cause] >= 0.005 * causes)
                 fprintf(file, "%s %s %.0f %%", shown++ == 0 ? "  " : "", pim_wait_name(cause),
-                        percent(waits[cause], causes));
+                        pim_percent(waits[cause], causes));
         fprintf(file, "\n");
     }
-    const struct pim_bank_counters *dram = &result->dram;
-    if (pim_system_cores(system) && pim_system_cores(system)->memory)
-        fprintf(file,
-                "  global memory: %" PRIu64 " reads, %" PRIu64 " writes of columns; row hits %.1f %%, misses "
-                "%.1f %%, conflicts %.1f %%; %" PRIu64 " refreshes\n",
-                dram->reads, dram->writes,
-                percent((double)dram->row_hits, (double)(dram->reads + dram->writes)),
-                percent((double)dram->row_misses, (double)(dram->reads + dram->writes)),
-                percent((double)dram->row_conflicts, (double)(dram->reads + dram->writes)), dram->refreshes);
-    if (!pim_system_banks(system))
-        return;
-    double cycles = whole / (double)system->hardware.node.memory_period;
-    fprintf(file,
-            "  memory port (loads, stores and messages): data %.1f %%, waiting for rows %.1f %%, refresh "
-            "%.1f %%, bus turnaround %.1f %%\n",
-            percent((double)dram->data_cycles, cycles), percent((double)dram->row_cycles, cycles),
-            percent((double)dram->refresh_cycles, cycles), percent((double)dram->turnaround_cycles, cycles));
+    if (system->hardware.family->print_memory)
+        system->hardware.family->print_memory(system, result, file);
 }
 
 static int by_busy_cycles(const void *a, const void *b)
@@ -258,82 +238,22 @@ static void print_network(const struct pim_system *system, const struct pim_run_
     for (uint32_t i = 0; i < 4 && i < result->link_count && links[i].flits > 0; i++)
         fprintf(file, "%s (%" PRIu32 ",%" PRIu32 ")->(%" PRIu32 ",%" PRIu32 ") %.1f %%", i ? "," : "",
                 links[i].from % width, links[i].from / width, links[i].to % width, links[i].to / width,
-                percent((double)links[i].busy_cycles, (double)result->network_cycles));
+                pim_percent((double)links[i].busy_cycles, (double)result->network_cycles));
     fprintf(file, "%s\n", links[0].flits > 0 ? "" : " none");
     free(links);
 }
 
-/* Messages of nodes by what they are for, where a trace says it. */
-static void print_messages(const struct pim_system *system, FILE *file)
+/* Messages by what they are for, where a trace says it. */
+static void print_messages(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
-    const struct pim_node_array *nodes = pim_system_nodes(system);
-    for (unsigned kind = PIM_MESSAGE_PLAIN + 1; kind < PIM_MESSAGES && nodes; kind++) {
-        const struct pim_message_sum *sum = &nodes->sent[kind];
+    for (unsigned kind = PIM_MESSAGE_PLAIN + 1; kind < PIM_MESSAGES && result->messages; kind++) {
+        const struct pim_message_sum *sum = &result->messages[kind];
         if (sum->messages > 0)
             fprintf(file,
                     "  %-9s %" PRIu64 " messages, %" PRIu64 " bytes, %" PRIu64
                     " cycles from the start to the end of their sends\n",
                     pim_message_name(kind), sum->messages, sum->bytes, pim_system_cycles(system, sum->time));
     }
-}
-
-static void print_dram(const struct pim_run_result *result, FILE *file)
-{
-    const struct pim_bank_counters *dram = &result->dram;
-    fprintf(file,
-            "\nDRAM: %" PRIu64 " reads, %" PRIu64 " writes; row hits %.1f %%, misses %" PRIu64
-            ", conflicts %" PRIu64 "; %" PRIu64 " activates, %" PRIu64 " refreshes\n",
-            dram->reads, dram->writes, percent((double)dram->row_hits, (double)(dram->reads + dram->writes)),
-            dram->row_misses, dram->row_conflicts, dram->activates, dram->refreshes);
-}
-
-static void print_cores(const struct pim_cores *cores, const struct pim_run_result *result, FILE *file)
-{
-    uint64_t highest = 0;
-    for (uint32_t unit = 0; unit < result->unit_count; unit++)
-        if (result->units[unit].buffer_high_water[PIM_BUFFER_INPUT] > highest)
-            highest = result->units[unit].buffer_high_water[PIM_BUFFER_INPUT];
-    fprintf(file,
-            "\nglobal memory: %" PRIu64 " bytes read, %" PRIu64 " written; local memory: at most %" PRIu64
-            " of %" PRIu64 " bytes of a core used\n",
-            result->bytes_loaded, result->bytes_stored, highest, cores->configuration.local_bytes);
-    fprintf(file, "crossbars: %" PRIu64 " cycles an MVM, %" PRIu64 " MVMs of one array\n",
-            cores->cost.mvm_cycles, result->actions.crossbar_mvms);
-    if (result->actions.crossbar_cells > 0)
-        fprintf(file, "weights: %" PRIu64 " cells written, %" PRIu32 " cycles a row\n",
-                result->actions.crossbar_cells, cores->configuration.crossbar.write_row_cycles);
-}
-
-static void print_channels(const struct pim_channels *channels, const struct pim_run_result *result,
-                           FILE *file)
-{
-    const struct pim_actions *actions = &result->actions;
-    uint64_t cycles = result->end / channels->configuration.period;
-    bool dram = channels->configuration.memory.has_banks;
-    fprintf(file,
-            "\nbanks: %" PRIu64 " %s, %.3f Gbit read and written\nmessages: %" PRIu64
-            " bytes; the bus between stacks was in use for %.1f %% of the time\n",
-            dram ? actions->dram_activates : actions->crossbar_steps,
-            dram ? "activations" : "steps of crossbars", (double)actions->dram_bits * 1e-9,
-            result->bytes_sent, percent((double)channels->bus_cycles, (double)cycles));
-}
-
-static void print_tiles(const struct pim_tiles *tiles, const struct pim_run_result *result, FILE *file)
-{
-    fprintf(file, "\nedges: %" PRIu32 ", %" PRIu64 " bytes of packets\n", tiles->graph->edges,
-            result->bytes_sent);
-    if (tiles->configuration.options.switching == PIM_SWITCHING_WORMHOLE)
-        return;
-    const struct pim_conflict_summary summary = pim_tiles_summary(tiles, result->end);
-    fprintf(file,
-            "links: %" PRIu32 " used, %" PRIu32
-            " of them less than a tenth of the time, on average %.1f %%, the "
-            "busiest %.1f %%",
-            summary.links_used, summary.links_below_tenth, percent(summary.utilization_used, 1),
-            percent(summary.utilization_maximum, 1));
-    if (pim_tiles_know_waiting(tiles))
-        fprintf(file, "; packets waited %.3f us for them, added up", pim_tiles_waited_ns(tiles) / 1000);
-    fputc('\n', file);
 }
 
 static void print_host(const struct pim_report_inputs *inputs, const struct pim_run_result *result,
@@ -376,16 +296,9 @@ enum pim_status pim_report_text(const struct pim_system *system, const struct pi
     PIM_TRY(print_phases(system, result, estimates, file, error));
     print_longest(system, estimates, file);
     print_engines(system, result, file);
-    if (pim_system_cores(system))
-        print_cores(pim_system_cores(system), result, file);
-    else if (pim_system_channels(system))
-        print_channels(pim_system_channels(system), result, file);
-    else if (pim_system_tiles(system))
-        print_tiles(pim_system_tiles(system), result, file);
-    else
-        print_dram(result, file);
+    family->print(system, result, file);
     print_network(system, result, file);
-    print_messages(system, file);
+    print_messages(system, result, file);
     print_energy(system, result, file);
     if (system->timeline_left_out > 0)
         fprintf(file,

@@ -33,11 +33,11 @@ static const char *const program =
 
 /* Two cores with crossbars that share a layer. */
 static const char *const cores_program =
-    ".version 1\n.family \"test\"\n.configuration \"array = { kind = \\\"core\\\"; width = 2; height = 1; "
-    "};\"\n"
+    ".version 1\n.family \"test\"\n"
+    ".configuration \"array = { kind = \\\"core\\\"; width = 2; height = 1; };\"\n"
     ".configuration \"energy = { vector_pj_per_operation = 0.5; local_pj_per_bit = 0.25;\"\n"
-    ".configuration \" global_pj_per_bit = 2; noc_pj_per_bit_hop = 0.75; static_mw_per_core = 3; "
-    "link_mw_per_chip = 7; };\"\n"
+    ".configuration \" global_pj_per_bit = 2; link_mw_per_chip = 7;\"\n"
+    ".configuration \" noc_pj_per_bit_hop = 0.75; static_mw_per_core = 3; };\"\n"
     ".array width=2 height=1 units=2\n.phase 0 \"layer0\" cycles=90\n"
     ".unit 0\n.array_group layer=0 arrays=4 rows=128 columns=64\nphase_begin 0\n"
     "local_load address=0 local=0 bytes=256\n"
@@ -50,12 +50,11 @@ static const char *const cores_program =
 
 /* Two channels whose banks compute. */
 static const char *const channels_program =
-    ".version 1\n.family \"test\"\n.configuration \"array = { kind = \\\"channel\\\"; width = 2; height = 1; "
-    "};\"\n"
-    ".configuration \"energy = { dram_pj_per_bit = 2; dram_activate_pj = 64; interconnect_pj_per_bit = "
-    "0.8;\"\n"
-    ".configuration \" static_mw_per_node = 3; }; levels = { banks = 1; columns = 64; rows = 64; costs = "
-    "\\\"figure\\\"; };\"\n"
+    ".version 1\n.family \"test\"\n"
+    ".configuration \"array = { kind = \\\"channel\\\"; width = 2; height = 1; };\"\n"
+    ".configuration \"energy = { dram_pj_per_bit = 2; dram_activate_pj = 64;\"\n"
+    ".configuration \" interconnect_pj_per_bit = 0.8; static_mw_per_node = 3; };\"\n"
+    ".configuration \" levels = { banks = 1; columns = 64; rows = 64; costs = \\\"figure\\\"; };\"\n"
     ".array width=2 height=1 units=2\n.phase 0 \"layer0\" cycles=90\n"
     ".unit 0\nphase_begin 0\nrow_compute add bits=8 source=0 second=8 result=16\n"
     "row_send channel peer=1 row=16 rows=8 after=1\nphase_end 0\n"
@@ -63,20 +62,18 @@ static const char *const channels_program =
 
 /* Two tiles of crossbars. */
 static const char *const tiles_program =
-    ".version 1\n.family \"conflict\"\n.configuration \"array = { kind = \\\"tile\\\"; width = 2; height = "
-    "1; "
-    "};\"\n"
+    ".version 1\n.family \"conflict\"\n"
+    ".configuration \"array = { kind = \\\"tile\\\"; width = 2; height = 1; };\"\n"
     ".configuration \"energy = { mac_pj = 0.25; noc_pj_per_bit_hop = 0.75; static_mw_per_node = 3; };\"\n"
-    ".array width=2 height=1 units=2\n.phase 0 \"layer0\" cycles=90\n"
-    ".unit 0\nphase_begin 0\ntile_output edge=0 peer=1 bits=800 packets=2\n"
-    "repeat 2 {\ntile_step time=50000000 macs=1000 arrays=1\n}\nphase_end 0\n"
-    ".unit 1\nphase_begin 0\ntile_input edge=0 peer=0 bits=800 packets=2\n"
+    ".array width=2 height=1 units=2\n.phase 0 \"layer0\" cycles=90\n.unit 0\nphase_begin 0\n"
+    "tile_output edge=0 peer=1 bits=800 packets=2\nrepeat 2 {\ntile_step time=50000000 macs=1000 arrays=1\n"
+    "}\nphase_end 0\n.unit 1\nphase_begin 0\ntile_input edge=0 peer=0 bits=800 packets=2\n"
     "repeat 2 {\ntile_take packets=1 free=1\ntile_vector time=7000000\n}\nphase_end 0\n";
 
 static const char *const deadlock =
-    ".version 1\n.family \"test\"\n.configuration \"array = { width = 2; height = 1; };\"\n.array width=2 "
-    "height=1 units=2\n"
-    ".phase 0 \"x\" cycles=0\n.unit 0\nphase_begin 0\nsend peer=1 tag=1 address=0 bytes=8\nphase_end 0\n";
+    ".version 1\n.family \"test\"\n.configuration \"array = { width = 2; height = 1; };\"\n"
+    ".array width=2 height=1 units=2\n.phase 0 \"x\" cycles=0\n.unit 0\nphase_begin 0\nsend peer=1 tag=1 "
+    "address=0 bytes=8\nphase_end 0\n";
 
 static char folder[256];
 
@@ -227,9 +224,10 @@ START_TEST(totals_are_there_and_mean_what_they_say)
 }
 END_TEST
 
-/* The list of components: those of the family, which add up to the total. */
-static void components_add_up(const char *trace, const char *const *names, size_t count)
+/* The components are those of the family and add up to the total; the object of JSON is its own. */
+static void components_add_up(const char *trace, const char *object, const char *const *names, size_t count)
 {
+    static const char *const objects[] = {"messages", "cores", "channels", "tiles"};
     assemble(trace);
     json_t *json = results("");
     const json_t *list = at(json, "energy_components");
@@ -243,6 +241,8 @@ static void components_add_up(const char *trace, const char *const *names, size_
     }
     ck_assert_double_gt(sum, 0);
     ck_assert_double_eq_tol(sum * 1e9, real(json, "energy_pj.total"), 1e-9 * sum * 1e9);
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++)
+        ck_assert(json_is_object(json_object_get(json, objects[i])) == (strcmp(objects[i], object) == 0));
     json_decref(json);
 }
 
@@ -252,12 +252,12 @@ START_TEST(components_of_the_energy_add_up)
     static const char *const cores[] = {"crossbars",     "vector units", "local memory",
                                         "global memory", "interconnect", "chip links",
                                         "clocked power", "NoC",          "static"};
-    components_add_up(program, nodes, sizeof nodes / sizeof nodes[0]);
+    components_add_up(program, "messages", nodes, sizeof nodes / sizeof nodes[0]);
     static const char *const channels[] = {"banks", "interface", "static"};
-    components_add_up(cores_program, cores, sizeof cores / sizeof cores[0]);
-    components_add_up(channels_program, channels, sizeof channels / sizeof channels[0]);
+    components_add_up(cores_program, "cores", cores, sizeof cores / sizeof cores[0]);
+    components_add_up(channels_program, "channels", channels, sizeof channels / sizeof channels[0]);
     static const char *const tiles[] = {"crossbars", "NoC", "static"};
-    components_add_up(tiles_program, tiles, sizeof tiles / sizeof tiles[0]);
+    components_add_up(tiles_program, "tiles", tiles, sizeof tiles / sizeof tiles[0]);
 }
 END_TEST
 

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TESTS_UNIT_TILE_SUPPORT_H
 #define PIMSIM_TESTS_UNIT_TILE_SUPPORT_H
 
-#include "models/system/report/tile_results.h"
+#include "models/system/families/tiles.h"
 #include "models/system/system.h"
 
 enum { TILE_SETTINGS = 8 };

@@ -1,10 +1,18 @@
-/* What the network of tiles has done, in place of models/noc. */
-#include "models/system/report/tile_results.h"
+/* Tiles of crossbars on a network whose transfers conflict, which stands in place of models/noc. */
+#include "models/system/families/tiles.h"
 
-#include "models/system/system.h"
+#include "models/system/family.h"
+#include "models/system/hardware/tile_hardware.h"
+#include "models/system/report/json_rows.h"
+#include "models/system/report/results.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+
+static const struct pim_energy_row shown[] = {{"pe", "crossbars", offsetof(struct pim_energy, pe)},
+                                              {"noc", "NoC", offsetof(struct pim_energy, noc)},
+                                              {NULL, NULL, 0}};
+static const struct pim_energy_row beyond[] = {{NULL, NULL, 0}};
 
 const struct pim_tiles *pim_system_tiles(const struct pim_system *system)
 {
@@ -55,8 +63,8 @@ static void fill_link(const struct pim_system *system, const struct pim_conflict
                                             : UINT64_MAX};
 }
 
-enum pim_status pim_tiles_collect(struct pim_system *system, struct pim_run_result *result,
-                                  struct pim_error *error)
+static enum pim_status collect(struct pim_system *system, struct pim_run_result *result,
+                               struct pim_error *error)
 {
     const struct pim_tiles *tiles = pim_system_tiles(system);
     if (tiles->configuration.options.switching == PIM_SWITCHING_WORMHOLE)
@@ -82,3 +90,58 @@ enum pim_status pim_tiles_collect(struct pim_system *system, struct pim_run_resu
                                               .flit_hops = system->hops};
     return PIM_OK;
 }
+
+static enum pim_status initialize(struct pim_units *units, struct pim_kernel *kernel,
+                                  const struct pim_hardware *hardware, const struct pim_trace *trace,
+                                  struct pim_error *error)
+{
+    return pim_tile_array_initialize((struct pim_tiles *)units, kernel, &hardware->tiles, trace, error);
+}
+
+static const char *interconnect(const struct pim_hardware *hardware)
+{
+    static const char *const kinds[] = {[PIM_SWITCHING_PATH_HOLD] = "paths that are held whole",
+                                        [PIM_SWITCHING_SAF] = "store and forward",
+                                        [PIM_SWITCHING_WORMHOLE] = NULL};
+    return kinds[hardware->tiles.options.switching];
+}
+
+static void print(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
+{
+    const struct pim_tiles *tiles = pim_system_tiles(system);
+    fprintf(file, "\nedges: %" PRIu32 ", %" PRIu64 " bytes of packets\n", tiles->graph->edges,
+            result->bytes_sent);
+    if (tiles->configuration.options.switching == PIM_SWITCHING_WORMHOLE)
+        return;
+    const struct pim_conflict_summary summary = pim_tiles_summary(tiles, result->end);
+    fprintf(file,
+            "links: %" PRIu32 " used, %" PRIu32
+            " of them less than a tenth of the time, on average %.1f %%, the "
+            "busiest %.1f %%",
+            summary.links_used, summary.links_below_tenth, pim_percent(summary.utilization_used, 1),
+            pim_percent(summary.utilization_maximum, 1));
+    if (pim_tiles_know_waiting(tiles))
+        fprintf(file, "; packets waited %.3f us for them, added up", pim_tiles_waited_ns(tiles) / 1000);
+    fputc('\n', file);
+}
+
+static void put(struct pim_json *json, const struct pim_system *system, const struct pim_run_result *result)
+{
+    const struct pim_tiles *tiles = pim_system_tiles(system);
+#include "models/system/families/tiles.def"
+}
+
+const struct pim_hardware_family pim_hardware_tiles = {
+    .plural = "tiles",
+    .units = &pim_tile_family,
+    .size = sizeof(struct pim_tiles),
+    .initialize = initialize,
+    .read = pim_tile_hardware_read,
+    .slice_cycles = 65536,
+    .engines = {"crossbars", "vector", "memory", "packets"},
+    .shown = shown,
+    .beyond = beyond,
+    .interconnect = interconnect,
+    .collect = collect,
+    .print = print,
+    .put = put};
