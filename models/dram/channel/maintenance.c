@@ -95,11 +95,22 @@ static uint64_t refresh_ready(const struct pim_dram_channel *channel, uint32_t f
     return ready;
 }
 
+/* How long a refresh that takes `busy` cycles keeps any command away. */
+static uint64_t longest_effect(const struct pim_dram_rules *rules, enum pim_dram_command refresh,
+                               uint64_t busy)
+{
+    const struct effects *effects = &rules->effects[refresh];
+    for (uint32_t i = 0; i < effects->begin[REACHES]; i++)
+        busy = later(busy, effects->list[i].cycles);
+    return busy;
+}
+
 /*
  * While nothing waits and every bank is closed, each due refresh of a rank is issued in the cycle in which it
  * is due (one rank a cycle), because tREFI is longer than tRFC. All but the last ones are therefore only
  * counted; the last ones are planned, so that what they forbid is known. Staggered, the same holds of rounds
- * of all ranks.
+ * of all ranks: what the last turn of a round forbids must be over by `until`, too, when the round is
+ * skipped.
  */
 void maintenance_skip_idle(struct pim_dram_channel *channel, uint64_t until)
 {
@@ -110,13 +121,15 @@ void maintenance_skip_idle(struct pim_dram_channel *channel, uint64_t until)
     bool per_bank = rules->policy.per_bank_refresh;
     const enum pim_dram_command command = refresh_command(rules);
     uint64_t busy = rules->specification.parameter[per_bank ? PIM_DRAM_T_RFCPB : PIM_DRAM_T_RFC];
-    uint64_t kept = busy / interval + 1;
+    const uint64_t forbidden = longest_effect(rules, command, busy);
+    uint64_t kept = (forbidden + interval - rules->refresh_interval) / interval + 1;
     uint64_t due = (until - channel->refresh_due) / interval + 1;
     for (uint32_t i = 0; i < rules->ranks; i++) {
         const struct rank *rank = &channel->ranks[i];
         const uint32_t bank = i * rules->banks_per_rank + rank->next_bank;
-        if (refresh_ready(channel, bank, command) > channel->refresh_due ||
-            rank->until > channel->refresh_due)
+        const uint32_t turn = (i + rules->ranks - channel->refresh_rank) % rules->refresh_turns;
+        const uint64_t first = channel->refresh_due + (uint64_t)turn * rules->refresh_interval;
+        if (refresh_ready(channel, bank, command) > first || rank->until > first)
             return; /* the first of them might wait: plan it */
     }
     /* Per-bank refreshes that overlap would not add up to active cycles. */

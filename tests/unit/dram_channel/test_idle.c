@@ -9,7 +9,7 @@
 /* Idle refreshes are only counted when nobody wants commands: cycles and counters are as with all planned. */
 static const struct {
     const char *preset;
-    const char *settings[4];
+    const char *settings[6];
 } idle[] = {
     {"ddr4_2400r", {NULL}},
     {"ddr4_2400r", {"dram.ranks=2", "dram.refresh_postpone=3"}},
@@ -25,6 +25,11 @@ static const struct {
     {"ddr4_2400r", {"dram.ranks=2", "dram.maintenance=rank", "dram.refresh_pull_in=4"}},
     {"hbm3_6400", {"dram.stack_ids=2", "dram.maintenance=rank", "dram.page=timeout"}},
     {"gddr6_14000", {"dram.refresh_mode=same_bank", "dram.maintenance=rank", "dram.ranks=2"}},
+    /* The refresh of one rank is not over when the next rank has its turn. */
+    {"hbm2_pim_act1", {"dram.ranks=4", "dram.refresh_stagger=true", "dram.trefi=690"}},
+    {"ddr4_2400r",
+     {"dram.ranks=4", "dram.refresh_stagger=true", "dram.maintenance=rank", "dram.refresh_mode=per_bank"}},
+    {"ddr5_4800an", {"dram.ranks=8", "dram.refresh_stagger=true", "dram.trefi=4800"}},
 };
 
 /* Requests before a gap of so many times all refreshes of a rank, and behind it; returns the refreshes. Times
