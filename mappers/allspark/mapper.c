@@ -120,12 +120,10 @@ static enum pim_status accept_beside(const void *given, const struct pim_allspar
                              sizeof refusals / sizeof refusals[0], error);
 }
 
-/* A search under way: since when, and why it is to end. */
+/* A search under way, and when it is to end. */
 struct told {
     const struct pim_mapper_search *search;
-    double begin;
-    bool timed;        /* its seconds count here; a solver counts its own */
-    const char *ended; /* NULL: it goes on */
+    struct pim_search_limit limit;
 };
 
 static void progress(void *context, const char *what, uint64_t done, uint64_t total)
@@ -138,12 +136,7 @@ static void progress(void *context, const char *what, uint64_t done, uint64_t to
 static bool stop(void *context)
 {
     struct told *told = context;
-    if (told->search->stop && told->search->stop(told->search->context))
-        told->ended = "interrupt";
-    else if (told->timed && told->search->seconds > 0 &&
-             pim_search_seconds() - told->begin >= (double)told->search->seconds)
-        told->ended = "time limit";
-    return told->ended != NULL;
+    return pim_search_limit_over(&told->limit);
 }
 
 static void terminate(void *plan)
@@ -159,7 +152,7 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
 {
     const struct choices *choices = given;
     struct made *made = plan;
-    struct told told = {.search = &choices->search, .timed = choices->scheduler == SCHEDULER_EXACT};
+    struct told told = {.search = &choices->search};
     struct pim_allspark_options options = {.ring = (uint32_t)choices->ring,
                                            .copies = choices->copies == COPIES_BEST ||
                                                      (choices->copies == COPIES_AUTO && choices->ring == 0),
@@ -176,18 +169,20 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
                           : parse_partition(choices->partition, &options, error));
     if (choices->plan)
         PIM_TRY(accept_beside(given, &options, error));
-    told.begin = pim_search_seconds();
+    /* A solver counts its seconds itself. */
+    pim_search_limit_begin(&told.limit, options.ilp ? 0 : (double)choices->search.seconds,
+                           choices->search.stop, choices->search.context);
     PIM_TRY(pim_allspark_plan(inputs->network, inputs->nodes, &options, &made->plan, error));
     made->planned = true;
     made->configuration = inputs->configuration_text;
     /* Of a plan in a file: what was asked for when that was made. */
     made->result = (struct pim_plan_result){.plan = &made->plan,
-                                            .solve_seconds = pim_search_seconds() - told.begin,
+                                            .solve_seconds = pim_search_seconds() - told.limit.begin,
                                             .scheduler = options.ilp ? "ilp" : "exact",
                                             .partition = choices->plan ? pim_plan_label(&made->file)
                                                                        : choices->partition};
     if (made->plan.stopped)
-        made->result.ended_early = told.ended ? told.ended : "time limit"; /* the solver's own */
+        made->result.ended_early = pim_search_end_cause(pim_search_limit_end(&told.limit));
     pim_plan_space(&options, &made->result);
     return choices->plan ? pim_plan_check(&made->file, &made->plan, error) : PIM_OK;
 }

@@ -29,10 +29,24 @@ double pim_core_seconds_since(double *begin)
     return *begin - before;
 }
 
+/* Told of progress. */
+static void tell(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    const struct pim_core_compilation *made = context;
+    made->choices.search.progress(made->choices.search.context, what, done, total);
+}
+
+/* A stop that comes when the time is over is none: that it was the time is told. */
+static bool is_stopped(void *context)
+{
+    struct pim_core_compilation *made = context;
+    return pim_search_limit_over(&made->limit) && pim_search_limit_end(&made->limit) == PIM_SEARCH_STOPPED;
+}
+
 /* What is left of --time-limit; 0: there is none. */
 static double remaining(const struct pim_core_compilation *made)
 {
-    return pim_search_left((double)made->choices.search.seconds, made->begin);
+    return pim_search_left((double)made->choices.search.seconds, made->limit.begin);
 }
 
 /* The unfolding that was asked for, of each layer; NULL: each has its own. */
@@ -60,16 +74,16 @@ static enum pim_status partition(struct pim_core_compilation *made, struct pim_e
 }
 
 /* What a user asked of a search, within the time that is left. */
-static struct pim_core_search_options search_options(const struct pim_core_compilation *made)
+static struct pim_core_search_options search_options(struct pim_core_compilation *made)
 {
     const struct pim_core_choices *choices = &made->choices;
     struct pim_core_search_options options = pim_core_search_preset(choices->preset);
     options.seed = choices->search.seed;
     options.threads = (unsigned)choices->search.threads;
     options.seconds = remaining(made);
-    options.progress = choices->search.progress;
-    options.stop = choices->search.stop;
-    options.context = choices->search.context;
+    options.progress = choices->search.progress ? tell : NULL;
+    options.stop = is_stopped;
+    options.context = made;
     if (choices->search.steps)
         options.generations = (uint32_t)choices->search.steps;
     return options;
@@ -153,11 +167,11 @@ static enum pim_status profile(struct pim_core_compilation *made, struct pim_wor
                                                      .mapping = &plan->mapping,
                                                      .schedule = made->schedule,
                                                      .workers = workers,
-                                                     .progress = choices->search.progress,
-                                                     .begin = made->begin,
+                                                     .progress = choices->search.progress ? tell : NULL,
+                                                     .begin = made->limit.begin,
                                                      .seconds = (double)choices->search.seconds,
-                                                     .stop = choices->search.stop,
-                                                     .context = choices->search.context};
+                                                     .stop = is_stopped,
+                                                     .context = made};
     uint32_t best = 0;
     add_found(&options, searches, 0, searches->brief, profile, &best);
     for (uint32_t i = 0; i < searches->rules; i++)
@@ -176,7 +190,7 @@ static enum pim_status profile(struct pim_core_compilation *made, struct pim_wor
         .max_layers_in_core = MAX_LAYERS_IN_CORE};
     PIM_TRY(pim_core_refine(&options, &refine, &made->arena, profile, error));
     PIM_TRY(pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error));
-    if (profile->cut_short)
+    if (profile->cut_short && !pim_search_end_cause(plan->search.end))
         plan->search.end = pim_core_profile_end(&options);
     const struct pim_core_candidate *taken = &profile->candidate[profile->taken];
     plan->layout = taken->layout;
@@ -214,10 +228,10 @@ static enum pim_status search_segments(struct pim_core_compilation *made, struct
     struct pim_core_search_options options = search_options(made);
     const struct pim_core_profile_options profiling = {.schedule = made->schedule,
                                                        .workers = workers,
-                                                       .begin = made->begin,
+                                                       .begin = made->limit.begin,
                                                        .seconds = (double)choices->search.seconds,
-                                                       .stop = choices->search.stop,
-                                                       .context = choices->search.context};
+                                                       .stop = is_stopped,
+                                                       .context = made};
     plan->searched = true;
     return pim_core_segmented_search(&made->problem, &options, &profiling, (uint32_t)choices->profile,
                                      &made->arena, &plan->segments, &plan->search, error);
@@ -227,7 +241,7 @@ static enum pim_status compile_segments(struct pim_core_compilation *made, struc
 {
     const struct pim_core_choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
-    double begin = made->begin;
+    double begin = made->limit.begin;
     if (choices->starts || choices->rank)
         return pim_fail(error, PIM_BAD_INPUT,
                         choices->starts
@@ -298,7 +312,9 @@ enum pim_status pim_core_compile(struct pim_core_compilation *made, struct pim_e
 {
     struct pim_core_plan *plan = &made->plan;
     struct pim_error why = {.status = PIM_OK}; /* no failure where it goes in segments */
-    double begin = made->begin = pim_search_seconds();
+    const struct pim_mapper_search *search = &made->choices.search;
+    pim_search_limit_begin(&made->limit, (double)search->seconds, search->stop, search->context);
+    double begin = made->limit.begin;
     enum pim_status status = partition(made, &why);
     bool larger = plan->partition.larger;
     plan->partition_seconds = pim_core_seconds_since(&begin);

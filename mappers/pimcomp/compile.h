@@ -5,6 +5,7 @@
 #include "mappers/mapper.h"
 #include "mappers/pimcomp/plan.h"
 #include "mappers/pimcomp/searches.h"
+#include "mappers/search/problem.h"
 #include "sim/arena.h"
 
 enum { PIM_CORE_CHOOSE_GENETIC, PIM_CORE_CHOOSE_BALANCE, PIM_CORE_CHOOSE_FIRST }; /* of choices.layout */
@@ -27,7 +28,7 @@ struct pim_core_compilation {
     struct pim_core_schedule_options schedule; /* of the trace and of the layouts that are simulated */
     struct pim_core_network lowered;           /* where plan->network has wide layers in parts */
     struct pim_core_segment_problem problem;   /* of a plan with segments */
-    double begin;                              /* of the searches: seconds of the clock */
+    struct pim_search_limit limit;             /* of the searches and the timing */
     struct pim_core_searches searches;
     bool scheduled;
     char mapping[128];

@@ -179,7 +179,7 @@ static double compile_seconds(const struct pim_core_plan *plan)
 /* By a limit or by the user: then the plan depends on more than its options. */
 static bool ended_early(const struct pim_core_plan *plan)
 {
-    return plan->searched && (plan->search.end == PIM_SEARCH_TIME || plan->search.end == PIM_SEARCH_STOPPED);
+    return plan->searched && pim_search_end_cause(plan->search.end) != NULL;
 }
 
 static void print_heading(const struct pim_core_plan *plan, FILE *file)

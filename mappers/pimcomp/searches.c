@@ -35,11 +35,6 @@ static enum pim_status find_starts(const struct pim_core_mapping *mapping,
     return status;
 }
 
-static bool ended_early(const struct pim_core_search_result *result)
-{
-    return result->end == PIM_SEARCH_TIME || result->end == PIM_SEARCH_STOPPED;
-}
-
 /* Two searches with this budget, of which the second starts from the layouts without a search and those that
  * were given: in one population their descendants would be all that survives. It is begun behind the end of
  * the time, too: the best of its first population is no worse than these. */
@@ -84,7 +79,7 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
             PIM_TRY(run_both(mapping, brief, begin, arena, searches, error));
             searches->brief = r == 0 ? searches->count : searches->brief;
             searches->large = searches->count;
-            if (ended_early(&searches->found[searches->count - 1].result))
+            if (pim_search_end_cause(searches->found[searches->count - 1].result.end))
                 return PIM_OK;
         }
     }
@@ -107,13 +102,17 @@ uint32_t pim_core_searches_best(const struct pim_core_searches *searches)
 struct pim_core_search_result pim_core_searches_sum(const struct pim_core_searches *searches)
 {
     struct pim_core_search_result sum = searches->found[pim_core_searches_best(searches)].result;
+    bool early = false;
     sum.generations = 0;
     sum.evaluations = 0;
     for (uint32_t i = 0; i < searches->count; i++) {
         const struct pim_core_search_result *result = &searches->found[i].result;
         sum.generations += result->generations;
         sum.evaluations += result->evaluations;
-        sum.end = ended_early(result) ? result->end : sum.end;
+        if (!early && pim_search_end_cause(result->end)) {
+            sum.end = result->end;
+            early = true;
+        }
     }
     return sum;
 }

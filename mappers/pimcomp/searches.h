@@ -46,7 +46,8 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
 /* The number of the search with the best closed form. */
 uint32_t pim_core_searches_best(const struct pim_core_searches *searches);
 
-/* The result of the best one, with generations and evaluations of all; `end`: of one that ended early. */
+/* The result of the best one, with generations and evaluations of all; `end`: of the first that ended early.
+ */
 struct pim_core_search_result pim_core_searches_sum(const struct pim_core_searches *searches);
 
 #endif

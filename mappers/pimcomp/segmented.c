@@ -89,7 +89,7 @@ static enum pim_status search_one(const struct search *search, struct pim_core_s
     for (uint32_t i = 0; i < result->runners_up; i++)
         pim_core_profile_add(&profiling, profile, "genetic", true, &result->runner_up[i]);
     PIM_TRY(pim_core_profile_time(&profiling, profile, 0, preferred, error));
-    if (profile->cut_short)
+    if (profile->cut_short && !pim_search_end_cause(result->end))
         result->end = pim_core_profile_end(&profiling);
     return take_best(problem, profile, segment, error);
 }
@@ -113,7 +113,7 @@ enum pim_status pim_core_segmented_search(const struct pim_core_segment_problem 
         result->evaluations += one.evaluations;
         result->first.cycles += one.first.cycles;
         result->best.cycles += one.best.cycles;
-        if (one.end == PIM_SEARCH_TIME || one.end == PIM_SEARCH_STOPPED)
+        if (!pim_search_end_cause(result->end) && pim_search_end_cause(one.end))
             result->end = one.end;
     }
     return PIM_OK;

@@ -10,11 +10,21 @@
 const char *pim_search_end_name(enum pim_search_end end)
 {
     static const char *const names[] = {
-#define X(name, text) text,
+#define X(name, text, cause) text,
         PIM_SEARCH_END_MAP(X)
 #undef X
     };
     return (unsigned)end < PIM_SEARCH_ENDS ? names[end] : NULL;
+}
+
+const char *pim_search_end_cause(enum pim_search_end end)
+{
+    static const char *const causes[] = {
+#define X(name, text, cause) cause,
+        PIM_SEARCH_END_MAP(X)
+#undef X
+    };
+    return (unsigned)end < PIM_SEARCH_ENDS ? causes[end] : NULL;
 }
 
 enum pim_status pim_search_check(const struct pim_search_problem *problem,
@@ -174,12 +184,39 @@ bool pim_search_over(struct pim_search_watch *watch, uint64_t steps, double best
         *end = PIM_SEARCH_STEPS;
     else if (budget->patience > 0 && watch->idle >= budget->patience)
         *end = PIM_SEARCH_PATIENCE;
-    else if (budget->stop && budget->stop(budget->stop_context))
-        *end = PIM_SEARCH_STOPPED;
-    else if (budget->seconds > 0 &&
-             (double)(pim_search_nanoseconds() - watch->started) >= budget->seconds * 1e9)
-        *end = PIM_SEARCH_TIME;
-    else
-        return false;
+    else {
+        const bool stopped = budget->stop && budget->stop(budget->stop_context);
+        const bool late = budget->seconds > 0 &&
+                          (double)(pim_search_nanoseconds() - watch->started) >= budget->seconds * 1e9;
+        *end = late ? PIM_SEARCH_TIME : PIM_SEARCH_STOPPED;
+        return stopped || late;
+    }
     return true;
+}
+
+void pim_search_limit_begin(struct pim_search_limit *limit, double seconds, bool (*stop)(void *context),
+                            void *context)
+{
+    limit->begin = pim_search_seconds();
+    limit->seconds = seconds;
+    limit->stop = stop;
+    limit->context = context;
+    atomic_init(&limit->end, PIM_SEARCH_ENDS);
+}
+
+bool pim_search_limit_over(void *context)
+{
+    struct pim_search_limit *limit = context;
+    const bool stopped = limit->stop && limit->stop(limit->context);
+    const bool late = limit->seconds > 0 && pim_search_seconds() - limit->begin >= limit->seconds;
+    int none = PIM_SEARCH_ENDS;
+    if (stopped || late)
+        (void)atomic_compare_exchange_strong(&limit->end, &none, late ? PIM_SEARCH_TIME : PIM_SEARCH_STOPPED);
+    return stopped || late;
+}
+
+enum pim_search_end pim_search_limit_end(const struct pim_search_limit *limit)
+{
+    const int end = atomic_load(&limit->end);
+    return end == PIM_SEARCH_STOPPED ? PIM_SEARCH_STOPPED : PIM_SEARCH_TIME;
 }

@@ -20,6 +20,7 @@
 #include "sim/random.h"
 #include "sim/status.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,17 +86,17 @@ struct pim_search_budget {
     void *progress_context;
 };
 
-/* X(name, text) */
+/* X(name, text, cause): `cause` is what ended a search that had not come to its end, in a word; else NULL. */
 #define PIM_SEARCH_END_MAP(X)                                                                                \
-    X(PIM_SEARCH_STEPS, "the steps are done")                                                                \
-    X(PIM_SEARCH_PATIENCE, "nothing better was found for as long as was asked")                              \
-    X(PIM_SEARCH_TIME, "the time is over")                                                                   \
-    X(PIM_SEARCH_STOPPED, "it was stopped")                                                                  \
-    X(PIM_SEARCH_BOUND, "the bound is reached: it is an optimum")                                            \
-    X(PIM_SEARCH_COMPLETE, "all of the space was seen: it is an optimum")
+    X(PIM_SEARCH_STEPS, "the steps are done", NULL)                                                          \
+    X(PIM_SEARCH_PATIENCE, "nothing better was found for as long as was asked", NULL)                        \
+    X(PIM_SEARCH_TIME, "the time is over", "time limit")                                                     \
+    X(PIM_SEARCH_STOPPED, "it was stopped", "interrupt")                                                     \
+    X(PIM_SEARCH_BOUND, "the bound is reached: it is an optimum", NULL)                                      \
+    X(PIM_SEARCH_COMPLETE, "all of the space was seen: it is an optimum", NULL)
 
 enum pim_search_end {
-#define X(name, text) name,
+#define X(name, text, cause) name,
     PIM_SEARCH_END_MAP(X)
 #undef X
         PIM_SEARCH_ENDS
@@ -109,8 +110,9 @@ struct pim_search_result {
     double bound;         /* no individual is better; equal to `best`: it is an optimum */
 };
 
-/* The text of an end. */
+/* The text of an end, and its cause: NULL when it was no early one. */
 const char *pim_search_end_name(enum pim_search_end end);
+const char *pim_search_end_cause(enum pim_search_end end);
 
 /* The stream of an individual; that of the start has generation UINT32_MAX, the first children have 0. */
 static inline struct pim_random pim_search_stream(uint64_t seed, uint32_t generation, uint32_t place)
@@ -167,8 +169,31 @@ double pim_search_left(double limit, double begin);
 
 void pim_search_begin(struct pim_search_watch *watch, const struct pim_search_budget *budget, double best);
 
-/* After step number `steps` with the best score so far: true, with the reason, when the search ends. */
+/* After step number `steps` with the best score so far: true, with the reason, when the search ends. Of a
+ * time limit and a stop that came between two steps the limit is told, as pim_search_limit_over() does. */
 bool pim_search_over(struct pim_search_watch *watch, uint64_t steps, double best, double bound,
                      enum pim_search_end *end);
+
+/*
+ * One limit for all that a mapper searches, and why it ended. What is seen first is told, and stays: a stop
+ * behind the end of the time, of who waits for what is still under way, changes nothing. When both came
+ * between two looks it is the time: when that was over is known, when the stop came is not.
+ */
+struct pim_search_limit {
+    double begin, seconds;       /* of the clock, and from there on; 0: there is none */
+    bool (*stop)(void *context); /* NULL: never */
+    void *context;
+    atomic_int end; /* enum pim_search_end; PIM_SEARCH_ENDS: it goes on */
+};
+
+/* Begins now. */
+void pim_search_limit_begin(struct pim_search_limit *limit, double seconds, bool (*stop)(void *context),
+                            void *context);
+/* Whether it is over; asked by several threads at once. `stop` is asked every time: it may have to note that
+ * a request was heard. */
+bool pim_search_limit_over(void *limit);
+/* Why it was over: PIM_SEARCH_TIME or PIM_SEARCH_STOPPED. As long as it is not: PIM_SEARCH_TIME, of who had a
+ * limit of time of its own. */
+enum pim_search_end pim_search_limit_end(const struct pim_search_limit *limit);
 
 #endif

@@ -59,7 +59,7 @@ struct pim_plan_result {
     uint64_t parts[PIM_ESTIMATE_PARTS]; /* of the cycles */
     double solve_seconds;
     const char *scheduler, *partition; /* the method; the partition that was asked for */
-    const char *ended_early;           /* why: "time limit", "interrupt"; NULL: it did not */
+    const char *ended_early;           /* pim_search_end_cause(); NULL: it did not */
     char optimal_of[320];              /* what the plan was chosen from */
 };
 

@@ -53,24 +53,6 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
                              sizeof refusals / sizeof refusals[0], error);
 }
 
-/* When a search ends. */
-struct told {
-    const struct pim_mapper_search *search;
-    double begin;
-};
-
-static bool is_stopped(const struct told *told)
-{
-    return told->search->stop && told->search->stop(told->search->context);
-}
-
-static bool stop(void *context)
-{
-    const struct told *told = context;
-    return is_stopped(told) ||
-           (told->search->seconds > 0 && pim_search_seconds() - told->begin >= (double)told->search->seconds);
-}
-
 struct made {
     struct nice_search search;
     struct nice_best best;
@@ -106,13 +88,15 @@ static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *
     made->configuration = inputs->configuration_text;
     made->check = choices->check;
     made->asked = choices->mapping;
-    struct told told = {&choices->search, pim_search_seconds()};
+    struct pim_search_limit limit;
+    pim_search_limit_begin(&limit, (double)choices->search.seconds, choices->search.stop,
+                           choices->search.context);
     made->search = (struct nice_search){.network = inputs->network,
                                         .hardware = &made->hardware,
                                         .batch = (uint32_t)choices->batch,
                                         .objective = (enum nice_objective)choices->objective,
                                         .threads = (unsigned)choices->search.threads,
-                                        .stop = {stop, &told}};
+                                        .stop = {pim_search_limit_over, &limit}};
     static const enum nice_method methods_of[] = {NICE_METHODS, NICE_SEQUENTIAL, NICE_SERIAL, NICE_PARALLEL,
                                                   NICE_PIPELINE};
     for (int method = 0; method < NICE_METHODS; method++)
@@ -122,7 +106,7 @@ static enum pim_status plan(const struct pim_mapper_inputs *inputs, const void *
     const enum pim_status status = nice_search(&made->search, &made->best, error);
     made->search.stop = made->best.plan.stop = (struct nice_stop){NULL, NULL};
     if (status == PIM_OK && made->best.cut_short)
-        made->ended_early = is_stopped(&told) ? "interrupt" : "time limit";
+        made->ended_early = pim_search_end_cause(pim_search_limit_end(&limit));
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* What all mappers have in common: tables of options that hold together, and plans that say what their traces
  * are. */
 #include "mappers/mappers.h"
+#include "mappers/search/problem.h"
 #include "models/system/schema.h"
 #include "tests/unit/test_main.h"
 #include "tools/library/map.h"
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- options --- */
@@ -311,6 +313,68 @@ START_TEST(refused_mappings_leave_nothing)
 }
 END_TEST
 
+/* --- ends --- */
+
+/* Who stops a search: at once, or as soon as its limit of one second is over. */
+struct stopper {
+    bool late;
+    unsigned asked;
+};
+
+static bool stop(void *context)
+{
+    struct stopper *stopper = context;
+    const double begin = pim_search_seconds();
+    const struct timespec moment = {0, 10000000};
+    const bool first = stopper->asked++ == 0;
+    while (stopper->late && first && pim_search_seconds() - begin < 1.05) /* s */
+        (void)nanosleep(&moment, NULL);
+    return !stopper->late || !first;
+}
+
+static const struct sample searched[] = {
+    {"allspark",
+     "allspark-16x16",
+     {"array.width=8", "array.height=8", NULL},
+     "swin-t",
+     "network.image=224",
+     {NULL}},
+    {"nicepim", "nicepim-4x4", {NULL}, "vgg8", "network.image=16", {"threads=1"}},
+    {"pimcomp", "pimcomp-arch-a", {NULL}, "vgg8", "network.image=16", {"threads=1"}},
+    {"pimcomp", "pimcomp-arch-a", {NULL}, "vgg8", "network.image=16", {"threads=1", "budget=1"}}};
+
+enum { SEARCHED = sizeof searched / sizeof searched[0] };
+
+/* Of a time limit and a stop the one that came first is told. */
+START_TEST(the_first_cause_of_an_end_is_told)
+{
+    static const char *const causes[][2] = {{"interrupt", "it was stopped"},
+                                            {"time limit", "the time is over"}};
+    static const char key[] = "\"ended_early\": \"";
+    struct stopper stopper = {.late = _i >= SEARCHED};
+    struct run run;
+    struct pim_map *map;
+    struct pim_error error;
+    begin(&run, &searched[_i % SEARCHED], NULL);
+    struct pim_mapper_search *search = run.options;
+    search->seconds = stopper.late ? 1 : 3600;
+    search->stop = stop;
+    search->context = &stopper;
+    ck_assert_msg(pim_map_create(&run.request, &map, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_gt(stopper.asked, 0);
+    char *text = text_of(map);
+    char *cause = strstr(text, key);
+    ck_assert_ptr_nonnull(cause);
+    cause += strlen(key);
+    cause[strcspn(cause, "\"")] = '\0';
+    ck_assert_msg(!strcmp(cause, causes[stopper.late][0]) || !strcmp(cause, causes[stopper.late][1]), "%s",
+                  cause);
+    free(text);
+    pim_map_destroy(map);
+    end(&run);
+}
+END_TEST
+
 void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("mapper");
@@ -321,6 +385,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(cases, tables_hold_together);
     tcase_add_loop_test(cases, plans_and_traces_agree, 0, (int)(sizeof samples / sizeof samples[0]));
     tcase_add_test(cases, refused_mappings_leave_nothing);
+    tcase_add_loop_test(cases, the_first_cause_of_an_end_is_told, 0, 2 * SEARCHED);
     suite_add_tcase(suite, cases);
     srunner_add_suite(runner, suite);
 }

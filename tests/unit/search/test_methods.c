@@ -252,8 +252,52 @@ START_TEST(budgets_end_searches)
     problem.bound = -HUGE_VAL;
     ck_assert(pim_evolve(&problem, &options, &budget, best, &result, &error) == PIM_OK);
     ck_assert(result.end == PIM_SEARCH_TIME && result.steps == 1);
+    budget.stop = stop_at_third; /* when the time is over already */
+    budget.stop_context = &asked;
+    asked = 2;
+    ck_assert(pim_evolve(&problem, &options, &budget, best, &result, &error) == PIM_OK);
+    ck_assert(result.end == PIM_SEARCH_TIME && result.steps == 1);
+    ck_assert_uint_eq(asked, 3);
     budget = (struct pim_search_budget){.steps = 1, .threads = 1000};
     ck_assert(pim_evolve(&problem, &options, &budget, best, &result, &error) == PIM_BAD_INPUT);
+}
+END_TEST
+
+static bool told(void *context)
+{
+    return *(const bool *)context;
+}
+
+/* What a limit saw first stays; of what it sees together, the time. */
+START_TEST(limits_know_their_first_cause)
+{
+    bool stops = false;
+    struct pim_search_limit limit;
+    pim_search_limit_begin(&limit, 3600, told, &stops);
+    ck_assert(!pim_search_limit_over(&limit));
+    ck_assert_int_eq(pim_search_limit_end(&limit), PIM_SEARCH_TIME); /* of who had one of its own */
+    stops = true;
+    ck_assert(pim_search_limit_over(&limit));
+    limit.begin -= 3600;
+    ck_assert(pim_search_limit_over(&limit));
+    ck_assert_int_eq(pim_search_limit_end(&limit), PIM_SEARCH_STOPPED);
+    stops = false;
+    pim_search_limit_begin(&limit, 3600, told, &stops);
+    limit.begin -= 3600;
+    ck_assert(pim_search_limit_over(&limit));
+    stops = true;
+    ck_assert(pim_search_limit_over(&limit));
+    ck_assert_int_eq(pim_search_limit_end(&limit), PIM_SEARCH_TIME);
+    pim_search_limit_begin(&limit, 3600, told, &stops);
+    limit.begin -= 3600;
+    ck_assert(pim_search_limit_over(&limit));
+    ck_assert_int_eq(pim_search_limit_end(&limit), PIM_SEARCH_TIME);
+    pim_search_limit_begin(&limit, 0, NULL, NULL);
+    ck_assert(!pim_search_limit_over(&limit));
+    ck_assert_str_eq(pim_search_end_cause(PIM_SEARCH_STOPPED), "interrupt");
+    ck_assert_str_eq(pim_search_end_cause(PIM_SEARCH_TIME), "time limit");
+    ck_assert_ptr_null(pim_search_end_cause(PIM_SEARCH_STEPS));
+    ck_assert_ptr_null(pim_search_end_cause(PIM_SEARCH_ENDS));
 }
 END_TEST
 
@@ -311,6 +355,7 @@ Suite *search_methods_suite(void)
     tcase_add_test(tests, threads_change_nothing);
     tcase_add_test(tests, options_of_threads);
     tcase_add_test(tests, budgets_end_searches);
+    tcase_add_test(tests, limits_know_their_first_cause);
     tcase_add_test(tests, twins_do_not_survive);
     tcase_add_test(tests, chances_are_exponential);
     suite_add_tcase(suite, tests);
