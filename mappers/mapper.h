@@ -154,6 +154,8 @@ struct pim_mapper {
     const char *description; /* a sentence or more */
     enum pim_mapper_transformers transformers;
     bool stops; /* its searches ask search.stop */
+    /* Turns at the port of a bank of fewer bytes are known to its estimates only roughly; 0: none are. */
+    uint32_t turn_bytes;
     /* Whether it knows a network by this name, which then is no file; NULL: none. */
     bool (*knows)(const char *name);
     struct pim_option_table options;

@@ -268,6 +268,7 @@ const struct pim_mapper pim_allspark_mapper = {
     .description = "Maps a vision transformer onto an array of DRAM-PIM nodes as Allspark does.",
     .transformers = PIM_TRANSFORMERS_ALONE,
     .stops = true,
+    .turn_bytes = 128, /* of fewer, loads beside a ring change rows far more often than estimated */
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct choices), &defaults},
     .accept = accept,
     .plan_size = sizeof(struct made),

@@ -2,8 +2,6 @@
 
 #include "models/system/family.h"
 
-#include <string.h>
-
 /* Ways of packets through the network: docs/models/estimate.md. */
 static const char *rough_ways(const struct pim_noc_configuration *noc)
 {
@@ -33,8 +31,6 @@ static const char *rough_ways(const struct pim_noc_configuration *noc)
 
 const char *pim_rough_key(const struct pim_mapper *mapper, const struct pim_hardware *hardware)
 {
-    /* Of so few bytes a turn loads beside a ring change rows far more often than estimated. */
-    enum { SHORT_TURN = 128 };
     const struct pim_unit_family *units = hardware->family->units;
     const uint32_t turn = hardware->node.arbitration_bytes;
     const bool cores = units == &pim_core_family;
@@ -46,6 +42,5 @@ const char *pim_rough_key(const struct pim_mapper *mapper, const struct pim_hard
         return ways;
     if (cores && hardware->noc.concentration > 1)
         return "noc.concentration";
-    return strcmp(mapper->name, "allspark") == 0 && turn > 0 && turn < SHORT_TURN ? "dram.arbitration_bytes"
-                                                                                  : NULL;
+    return turn > 0 && turn < mapper->turn_bytes ? "dram.arbitration_bytes" : NULL;
 }
