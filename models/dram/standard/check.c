@@ -214,34 +214,75 @@ static uint32_t longest_between(const struct pim_dram_constraint_table *table, e
     return longest;
 }
 
-/*
- * A refresh of some banks of a rank that goes on by itself waits behind what is issued for the others. When
- * it has to keep farther away from a command than the next such command, it could wait for ever. (No built-in
- * standard has been seen to.)
- */
-static enum pim_status check_turns(const struct pim_dram_specification *specification,
-                                   enum pim_dram_command refresh, struct pim_error *error)
+static bool has_own(const struct pim_dram_specification *specification)
 {
-    bool own = specification->taken > 0;
-    struct pim_dram_constraint_table table;
+    bool own = false;
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         own |= specification->command[i].own;
     for (unsigned i = 0; i < specification->rows; i++)
         own |= specification->row[i].own;
-    if (!own)
+    return own;
+}
+
+/* The constraints of the standard with the built-in commands, without rows of the configuration's own. */
+static enum pim_status built_in(const struct pim_dram_specification *specification,
+                                struct pim_dram_constraint_table *table, struct pim_error *error)
+{
+    struct pim_dram_specification left = *specification;
+    left.rows = 0;
+    for (unsigned i = 0; i < specification->rows; i++)
+        if (!specification->row[i].own)
+            left.row[left.rows++] = specification->row[i];
+    if (pim_dram_commands_parse(&left, "jedec", error) != PIM_OK)
+        return error->status;
+    pim_dram_constraints(&left, table);
+    for (size_t i = 0; i < table->count; i++)
+        table->row[i].text = NULL; /* it was of the copy */
+    return PIM_OK;
+}
+
+/* How far a refresh has to keep away from a command, by rows of the scope and wider ones, and how far the
+ * next such command of the scope, or of the rank where that is narrower; by how much the first is longer. */
+struct turn {
+    uint32_t waits, again, longer;
+};
+
+static struct turn turn_of(const struct pim_dram_constraint_table *table, unsigned scope, unsigned command,
+                           enum pim_dram_command refresh)
+{
+    const unsigned rank = scope < PIM_DRAM_SCOPE_RANK ? scope : PIM_DRAM_SCOPE_RANK;
+    const uint32_t waits = longest_between(table, (enum pim_dram_scope)scope, command, refresh);
+    const uint32_t next = longest_between(table, (enum pim_dram_scope)rank, command, command);
+    const uint32_t again = next ? next : 1;
+    return (struct turn){waits, again, waits > again ? waits - again : 0};
+}
+
+/*
+ * A refresh of some banks of a rank that goes on by itself waits behind what is issued for the others. When
+ * it has to keep farther away from a command than the next such command, it could wait for ever. Rows and
+ * commands of the configuration's own may not add to that; what built-in rows ask for, whichever of them are
+ * left, the controller sees to (refresh_behind_act).
+ */
+static enum pim_status check_turns(const struct pim_dram_specification *specification,
+                                   enum pim_dram_command refresh, struct pim_error *error)
+{
+    struct pim_dram_constraint_table table, before;
+    if (!has_own(specification))
         return PIM_OK;
+    if (built_in(specification, &before, error) != PIM_OK)
+        return error->status;
     pim_dram_constraints(specification, &table);
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
-        for (unsigned scope = PIM_DRAM_SCOPE_GROUP; scope <= PIM_DRAM_SCOPE_RANK; scope++) {
-            const uint32_t waits = longest_between(&table, (enum pim_dram_scope)scope, i, refresh);
-            const uint32_t again = longest_between(&table, (enum pim_dram_scope)scope, i, i);
-            if (waits > again && waits > 1 && !(SINGLES >> i & 1) && i != PIM_DRAM_REF && i != PIM_DRAM_PREA)
+        for (unsigned scope = PIM_DRAM_SCOPE_GROUP; scope <= PIM_DRAM_SCOPE_CHANNEL; scope++) {
+            const struct turn turn = turn_of(&table, scope, i, refresh);
+            if (!(SINGLES >> i & 1) && i != PIM_DRAM_REF && i != PIM_DRAM_PREA &&
+                turn.longer > turn_of(&before, scope, i, refresh).longer)
                 return pim_fail(
                     error, PIM_BAD_INPUT,
                     "dram.maintenance: behind %s another one comes after %u cycles and %s after %u, "
                     "for which it could wait for ever: allowed is \"channel\"",
-                    specification->command[i].name, again ? again : 1, specification->command[refresh].name,
-                    waits);
+                    specification->command[i].name, turn.again, specification->command[refresh].name,
+                    turn.waits);
         }
     return PIM_OK;
 }
@@ -289,13 +330,16 @@ static uint64_t longest_step(const struct pim_dram_specification *specification,
     return steps > least ? steps : least;
 }
 
-/* Rows of a rank open so far apart, in the mean; 0: maybe tRRD or tFAW was taken out. */
+/* Rows of a rank open so far apart, in the mean: by tFAW and tRRD, where their rows were not taken out. */
 static uint64_t least_opening(const struct pim_dram_specification *specification)
 {
-    const uint64_t fourth = (specification->parameter[T(FAW)] + UINT64_C(3)) / 4;
-    const uint64_t next = specification->parameter[T(RRD_S)];
-    if (specification->taken > 0)
-        return 0;
+    uint64_t fourth = (specification->parameter[T(FAW)] + UINT64_C(3)) / 4;
+    uint64_t next = specification->parameter[T(RRD_S)];
+    for (unsigned i = 0; i < specification->taken; i++) {
+        const struct pim_dram_taken_row *row = &specification->taken_row[i];
+        if (row->scope == PIM_DRAM_SCOPE_RANK && (row->previous & row->next & SET(ACT)) != 0)
+            *(row->window > 1 ? &fourth : &next) = 0;
+    }
     return fourth > next ? fourth : next;
 }
 

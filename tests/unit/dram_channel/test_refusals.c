@@ -12,7 +12,7 @@
 
 static const struct {
     const char *preset;
-    const char *settings[5];
+    const char *settings[6];
     const char *message; /* part of it */
 } refused[] = {
     {"ddr4_2400r", {"dram.tras=56"}, "dram.tras is 56 cycles and dram.trc is 55"},
@@ -322,6 +322,34 @@ static const struct {
      {"dram.constraints=jedec; rank: RD RDA -> REFpb >= 50", "dram.refresh_mode=per_bank",
       "dram.maintenance=rank"},
      "dram.maintenance: behind RD"},
+/* Built-in rows keep REFpb a cycle farther away from ACT of HBM2 than the next ACT: what rows and commands of
+       one's own add to it counts. */
+#define BANKS_ALONE "dram.refresh_mode=per_bank", "dram.maintenance=rank"
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.trefi_bank=900", "dram.constraints=jedec; bank: PRE -> ACT >= trp + 4"},
+     NULL},
+    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; rank: ACT -> REFpb >= trrd_s"}, NULL},
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.trefi_bank=400", "dram.commands=jedec; PRE: closes bank, cycles 3"},
+     NULL},
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.constraints=jedec; rank: ACT -> REFpb >= 4"},
+     "behind ACT another one comes after 2 cycles and REFpb after 5"},
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.constraints=jedec; other_rank: ACT -> REFpb >= 2"},
+     "behind ACT another one comes after 2 cycles and REFpb after 3"},
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.constraints=jedec; without rank: PRE -> REF; rank: RD RDA -> REFpb >= 50"},
+     "dram.maintenance: behind RD another one comes after 4 cycles and REFpb after 50"},
+/* Rows of a rank open no faster than tRRD and tFAW allow, by the one that is left. */
+#define RANKS_AND(rows)                                                                                      \
+    {                                                                                                        \
+        BANKS_ALONE, "dram.ranks=2", "dram.trefi_bank=207", "dram.constraints=jedec; " rows                  \
+    }
+    {"gddr6_14000", RANKS_AND("without rank: PRE -> REF"), NULL},
+    {"gddr6_14000", RANKS_AND("without rank: ACT ACT2 -> ACT ACT2"), NULL},
+    {"gddr6_14000", RANKS_AND("without rank: ACT ACT2 -> ACT ACT2; without rank: 4 ACT ACT2 -> ACT ACT2"),
+     "closing the rows and refreshing takes up to 270"},
     {"ddr4_2400r", COMMANDS("jedec; WR: writes bank, cycles 2"), "both must be equal"},
     {"ddr4_2400r", COMMANDS("jedec; WR: writes bank, cycles 5; WRA: writes bank, closes bank, cycles 5"),
      "WR holds the bus for 5 cycles and dram.tccd_s is 4"},
@@ -401,6 +429,39 @@ START_TEST(banks_refreshed_as_ranks)
             ck_assert_uint_le(interval * pim_dram_banks_per_rank(&specification->organization), all);
     }
     ck_assert_msg(tried > 0, "%s has no refreshes of banks", preset);
+}
+END_TEST
+
+/* A built-in row that is taken out makes no refusal of maintenance that goes on by itself, and no other of
+ * intervals: every preset is taken, or refused with the same words, as without. */
+START_TEST(rows_taken_out_refuse_nothing)
+{
+    static const char *const modes[] = {"dram.refresh_mode=all_bank", "dram.refresh_mode=per_bank",
+                                        "dram.refresh_mode=same_bank"};
+    static const char *const rows[] = {
+        "rank: PRE -> REF",        "other_rank: RD RDA -> WR WRA", "rank: WR WRA -> RD RDA",
+        "bank: RD -> PRE",         "rank: REFpb REFsb -> REF",     "group: ACT ACT2 -> REFpb REFsb",
+        "stack: RD RDA -> RD RDA", "group: ACT ACT2 -> ACT ACT2",  "rank: PREA -> REFpb REFsb"};
+    const char *preset = pim_dram_preset((size_t)_i)->name;
+    struct pim_dram_configuration configuration;
+    struct pim_error before, error;
+    unsigned taken = 0;
+    for (unsigned i = 0; i < 2 * 3; i++) {
+        const char *settings[] = {modes[i % 3], "dram.maintenance=rank",
+                                  i < 3 ? "dram.ranks=1" : "dram.ranks=2", NULL, NULL};
+        const enum pim_status status = try_configure(&configuration, preset, settings, &before);
+        taken += status == PIM_OK;
+        for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+            char text[96];
+            (void)snprintf(text, sizeof text, "dram.constraints=jedec; without %s", rows[r]);
+            settings[3] = text;
+            ck_assert_msg(try_configure(&configuration, preset, settings, &error) == status, "%s, %s: %s",
+                          preset, text, error.text);
+            if (status != PIM_OK)
+                ck_assert_str_eq(error.text, before.text);
+        }
+    }
+    ck_assert_msg(taken > 0, "%s has no maintenance that goes on by itself", preset);
 }
 END_TEST
 
@@ -544,6 +605,7 @@ Suite *suite_channel_refusals(void)
     Suite *suite = suite_create("channel_refusals");
     TCase *cases = tcase_create("refusals");
     tcase_add_loop_test(cases, banks_refreshed_as_ranks, 0, (int)pim_dram_preset_count());
+    tcase_add_loop_test(cases, rows_taken_out_refuse_nothing, 0, (int)pim_dram_preset_count());
     tcase_add_loop_test(cases, impossible_configurations, 0, sizeof refused / sizeof refused[0]);
     tcase_add_loop_test(cases, times_in_ns, 0, 12);
     tcase_add_loop_test(cases, request_lists, 0, sizeof lists / sizeof lists[0]);

@@ -181,6 +181,15 @@ static const struct {
     {"gddr6_14000",
      {"dram.trefi=1900", "dram.constraints=jedec; without rank: PRE -> REF; without bank: ACT -> PRE; "
                          "without rank: 4 ACT ACT2 -> ACT ACT2; bank: ACT -> PRE >= 40"}},
+    {"hbm2_pim",
+     {INDEPENDENT, "dram.ranks=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=191",
+      "dram.constraints=jedec; without rank: PRE -> REF; without bank: RD -> PRE"}},
+    {"hbm2_pim",
+     {INDEPENDENT, "dram.refresh_mode=per_bank", "dram.trefi_bank=801",
+      "dram.constraints=jedec; without rank: PRE -> REF; bank: PRE -> ACT >= trp + 3"}},
+    {"ddr4_2400r",
+     {INDEPENDENT, "dram.refresh_mode=per_bank", "dram.trefi_bank=147",
+      "dram.constraints=jedec; without rank: ACT ACT2 -> ACT ACT2; without group: ACT ACT2 -> ACT ACT2"}},
 };
 
 static void found(void *context, const struct pim_dram_violation *violation)
