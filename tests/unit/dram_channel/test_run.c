@@ -387,6 +387,33 @@ START_TEST(lists_of_other_tools)
 }
 END_TEST
 
+/* Ramulator's places have the stack identifier between pseudo-channel and bank group, where others have the
+ * rank: refused, whatever their number; addresses are as ever. */
+START_TEST(places_with_stack_identifiers)
+{
+    static const char *const texts[] = {"LD 64\nR 0,0,1,2,1,5,3\n", "ST 64\nW 0,0,5,1,5,3\n", "LD 64\n"};
+    static const char *const stacks[] = {"dram.stack_ids=2", "dram.pseudo_channels=2", NULL};
+    char path[64];
+    struct pim_dram_configuration configuration;
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_dram_request requests[8];
+    struct dram_source *source;
+    size_t count = 0;
+    configure(&configuration, "hbm3_6400", stacks);
+    put_file(path, sizeof path, texts[_i]);
+    ck_assert_int_eq(dram_source_open(&source, path, DRAM_LIST_RAMULATOR, &configuration, &error), PIM_OK);
+    const enum pim_status status = dram_source_next(source, requests, 8, &count, &error);
+    (void)unlink(path);
+    dram_source_close(source);
+    ck_assert_int_eq(status, _i < 2 ? PIM_BAD_INPUT : PIM_OK);
+    if (_i < 2)
+        ck_assert_msg(strstr(error.text, ":2: '") && strstr(error.text, "with dram.stack_ids above 1 a list"),
+                      "%s", error.text);
+    else
+        ck_assert(count == 1 && requests[0].address == 64);
+}
+END_TEST
+
 /* Logs of other tools: how many violations, or what the message must have. */
 #define LEVELS_OF_RAMULATOR "clock,command,Channel,Rank,BankGroup,Bank,Row,Column,type,source\n"
 static const struct {
@@ -500,6 +527,7 @@ Suite *suite_channel_run(void)
     tcase_add_test(cases, parts_are_merged);
     tcase_add_test(cases, files_that_fail_say_why);
     tcase_add_test(cases, records_stand_for_channels);
+    tcase_add_loop_test(cases, places_with_stack_identifiers, 0, 3);
     tcase_add_loop_test(cases, lists_of_other_tools, 0, sizeof foreign / sizeof foreign[0]);
     tcase_add_loop_test(cases, logs_of_other_tools, 0, sizeof logs / sizeof logs[0]);
     tcase_add_test(cases, commands_for_drampower);

@@ -152,7 +152,7 @@ static enum pim_status next_dramsim3(struct dram_source *source, struct pim_dram
 /*
  * Places of all levels: channel, rank, bank group, bank, row, column, where ranks are numbered through the
  * pseudo-channels; 7 words: pseudo-channel and rank; 5 words: without bank groups. `first` is the word of the
- * channel.
+ * channel. Stack identifiers are a level more (HBM3: Sid, and no rank), which no word names.
  */
 static enum pim_status read_places(struct dram_source *source, size_t first, uint64_t *address,
                                    struct pim_error *error)
@@ -161,6 +161,11 @@ static enum pim_status read_places(struct dram_source *source, size_t first, uin
     struct dram_words *words = &source->words;
     const size_t given = words->count - first;
     const bool pseudo = given == 7, grouped = given >= 6;
+    if (o->stack_ids > 1)
+        return dram_words_refuse(words, 0,
+                                 "with dram.stack_ids above 1 a list of places does not say which of them is "
+                                 "the stack identifier (Sid): give addresses, as LD and ST",
+                                 error);
     if (given < 5 || given > 7 || (!grouped && o->bank_groups > 1))
         return dram_words_refuse(
             words, words->count,
