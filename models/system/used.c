@@ -138,7 +138,7 @@ enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configur
             return pim_fail(error, PIM_BAD_INPUT,
                             "%.200s: areas do not depend on it: it would change nothing", path);
         const struct pim_hardware_need *need = pim_need_unmet(configuration, kind, purpose, path);
-        pim_need_describe(need, configuration, needs);
+        pim_need_describe(need, configuration, purpose, needs);
         return pim_fail(error, PIM_BAD_INPUT, "%.200s: %s: it would change nothing", path, needs);
     }
     for (unsigned i = 0; i < PIM_UNIT_KINDS; i++)

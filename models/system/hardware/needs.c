@@ -315,17 +315,20 @@ static void describe_keys(const struct pim_hardware_need *need, const struct pim
 }
 
 void pim_need_describe(const struct pim_hardware_need *need, const struct pim_configuration *configuration,
-                       char text[PIM_NEED_TEXT])
+                       enum pim_key_purpose purpose, char text[PIM_NEED_TEXT])
 {
-    char wanted[PIM_NEED_TEXT], here[PIM_NEED_TEXT];
+    char wanted[PIM_NEED_TEXT], here[PIM_NEED_TEXT], instead[80] = "";
     if (!need->key) {
         (void)snprintf(text, PIM_NEED_TEXT, "is for mappers, and a trace is mapped already");
         return;
     }
     const bool above = need->values[0] == '>', without = need->values[0] == '\0';
     describe_keys(need, configuration, wanted, here);
-    (void)snprintf(text, PIM_NEED_TEXT, "counts %s %.160s%s%s alone, %.130s here%s%.40s%s",
+    if (without && purpose == PIM_TO_MAP) /* which keys it has instead would be of no use */
+        (void)snprintf(instead, sizeof instead, " and which mappers do not take");
+    else if (without)
+        (void)snprintf(instead, sizeof instead, " and has values of its own (%.40s_values)", wanted);
+    (void)snprintf(text, PIM_NEED_TEXT, "counts %s %.160s%s%s alone, %.130s here%s",
                    without ? "without" : "with", wanted, above ? " above " : "",
-                   above ? need->values + 1 : "", here, without ? " and has values of its own (" : "",
-                   without ? wanted : "", without ? "_values)" : "");
+                   above ? need->values + 1 : "", here, instead);
 }

@@ -31,6 +31,6 @@ bool pim_need_names(const char *key, const char *path, unsigned purposes);
 
 /* "counts with tile.routing "adaptive" alone, which is "xy" here", for a message. */
 void pim_need_describe(const struct pim_hardware_need *need, const struct pim_configuration *configuration,
-                       char text[PIM_NEED_TEXT]);
+                       enum pim_key_purpose purpose, char text[PIM_NEED_TEXT]);
 
 #endif

@@ -30,8 +30,14 @@ pimsim_command_test(wrong_set "config show --set noc.flitbits=3" 1 "^$"
 # What a DRAM standard alone has stands in a text of the hardware.
 pimsim_command_test(standard_key "config check configs/hardware/nicepim-4x4.cfg --set dram.trcd_read=3" 1 "^$"
   "^pimsim config check: command line: dram\\.trcd_read: a key of the dram configuration, which stands in dram\\.standard_values \\(of cores [^\n]*\\): \"dram = { trcd_read = \\.\\.\\.; };\"\n")
-pimsim_command_test(standard_instead "map nicepim --network configs/networks/vgg8.cfg --hardware configs/hardware/nicepim-4x4.cfg --set dram.standard=hbm2_2000 --set clock.memory_khz=1000000 --set dram.trefi=300" 1 "^$"
-  "^pimsim map nicepim: dram\\.trefi: counts without dram\\.standard alone, which is \"hbm2_2000\" here and has values of its own \\(dram\\.standard_values\\): it would change nothing\n")
+pimsim_command_test(standard_instead "config check configs/hardware/nicepim-4x4.cfg --set dram.standard=hbm2_2000 --set clock.memory_khz=1000000 --set dram.trefi=300" 1 "^$"
+  "^pimsim config check: dram\\.trefi: counts without dram\\.standard alone, which is \"hbm2_2000\" here and has values of its own \\(dram\\.standard_values\\): it would change nothing\n")
+# Mappers do not take a standard at all: its values would be of no use, nor would another clock.
+set(map_standard "map nicepim --network configs/networks/vgg8.cfg --hardware configs/hardware/nicepim-4x4.cfg --set dram.standard=hbm2_2000")
+pimsim_command_test(standard_mapped "${map_standard} --set dram.trefi_ns=300" 1 "^$"
+  "^pimsim map nicepim: dram\\.trefi_ns: counts without dram\\.standard alone, which is \"hbm2_2000\" here and which mappers do not take: it would change nothing\n$")
+pimsim_command_test(standard_clock "${map_standard}" 1 "^$"
+  "^pimsim map nicepim: command line: dram\\.standard: mappers estimate private banks: map without it, and run ")
 pimsim_command_test(origins "config show configs/hardware/allspark-16x16.cfg --set noc.flit_bits=0x20" 0
   "    flit_bits = 32;  # bits; command line\n    virtual_channels = 8;  # channels; configs/hardware/allspark-16x16.cfg:" "")
 pimsim_command_test(checked "config check configs/hardware/allspark-16x16.cfg" 0
