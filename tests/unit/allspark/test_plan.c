@@ -233,9 +233,9 @@ START_TEST(the_least_memory_is_enough)
 {
     static const enum pim_allspark_scheme schemes[] = {PIM_ALLSPARK_AUTOMATIC, PIM_ALLSPARK_BRANCH,
                                                        PIM_ALLSPARK_PATCH, PIM_ALLSPARK_HEAD};
-    struct pim_network *network = real_network(_i < 4 ? "swin-b" : "cswin-t", NULL);
+    struct pim_network *network = real_network(PIM_CASE(_i) < 4 ? "swin-b" : "cswin-t", NULL);
     struct pim_estimate_hardware hardware = real_hardware(8, 8);
-    const struct pim_allspark_options options = fixed(schemes[_i % 4], 0);
+    const struct pim_allspark_options options = fixed(schemes[PIM_CASE(_i) % 4], 0);
     struct pim_allspark_plan plan;
     struct pim_error error = {0};
     hardware.memory_bytes = UINT64_C(1) << 16;
@@ -323,14 +323,14 @@ static const struct {
 
 START_TEST(macs_are_those_of_the_network)
 {
-    struct pim_network *network = real_network(counted[_i].name, counted[_i].override);
+    struct pim_network *network = real_network(counted[PIM_CASE(_i)].name, counted[PIM_CASE(_i)].override);
     const struct pim_allspark_options options = fixed(PIM_ALLSPARK_HEAD, 0);
     struct pim_estimate_hardware hardware = real_hardware(16, 16);
     hardware.memory_bytes = UINT64_C(1) << 40;
     struct pim_allspark_plan plan;
     struct pim_error error = {0};
     ck_assert_msg(pim_allspark_plan(network, &hardware, &options, &plan, &error) == PIM_OK, "%s", error.text);
-    ck_assert((stated_padding(&plan) > 0) == counted[_i].padded);
+    ck_assert((stated_padding(&plan) > 0) == counted[PIM_CASE(_i)].padded);
     ck_assert_uint_eq(pim_allspark_macs(&plan), network->graph.macs + stated_padding(&plan));
     uint64_t weights = 0;
     for (uint32_t i = 0; i < network->graph.count; i++) {
@@ -455,8 +455,9 @@ static void add_loops(TCase *tests)
 {
     tcase_add_loop_test(tests, branches_of_swin, 0, 5);
     tcase_add_loop_test(tests, a_stopped_search_says_so, 0, 2);
-    tcase_add_loop_test(tests, the_least_memory_is_enough, 0, 8);
-    tcase_add_loop_test(tests, macs_are_those_of_the_network, 0, (int)(sizeof counted / sizeof counted[0]));
+    tcase_add_loop_test(tests, the_least_memory_is_enough, 0, PIM_CASES(8));
+    tcase_add_loop_test(tests, macs_are_those_of_the_network, 0,
+                        PIM_CASES(sizeof counted / sizeof counted[0]));
 }
 
 Suite *plan_suite(void)

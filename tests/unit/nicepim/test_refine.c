@@ -169,7 +169,7 @@ START_TEST(stop_takes_the_best_so_far)
     ck_assert_uint_eq(methods, 1);
     ck_assert_uint_gt(first, whole);
     uint64_t last = first;
-    for (uint64_t patience = 2; cut_short; patience *= 2) {
+    for (uint64_t patience = 2; cut_short; patience *= 16 / PIM_DRAWS(8)) {
         const unsigned before = methods;
         last = best_within(network, &machine, NICE_LATENCY, patience, &cut_short, &methods);
         ck_assert_uint_ge(methods, before);

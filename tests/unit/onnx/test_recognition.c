@@ -74,7 +74,7 @@ START_TEST(every_family)
 {
     struct pim_network *made = NULL, *read = NULL, *again = NULL;
     struct pim_error error = {PIM_OK, ""};
-    read_case(cases[_i].name, cases[_i].override, &made, &read);
+    read_case(cases[PIM_CASE(_i)].name, cases[PIM_CASE(_i)].override, &made, &read);
     enum pim_status status = pim_transformer_recognise(read, &again, &error);
     ck_assert_msg(status == PIM_OK, "%s", error.text);
     check_same_view(made, again);
@@ -315,7 +315,7 @@ static Suite *recognition(void)
 {
     Suite *suite = suite_create("recognition");
     TCase *tcase = tcase_create("recognition");
-    tcase_add_loop_test(tcase, every_family, 0, (int)(sizeof cases / sizeof cases[0]));
+    tcase_add_loop_test(tcase, every_family, 0, PIM_CASES(sizeof cases / sizeof cases[0]));
     tcase_add_test(tcase, windows_without_shift);
     tcase_add_test(tcase, windows_of_a_grid);
     tcase_add_test(tcase, another_activation);

@@ -225,8 +225,8 @@ Suite *replay_suite(void)
                         PIM_CASES(sizeof small / sizeof small[0] * PIM_OBJECTIVES));
     tcase_add_test(tests, of_commands);
     tcase_add_loop_test(tests, of_a_narrow_bus, 0, 4);
-    tcase_add_loop_test(tests, ahead_never_loses_to_original, 0, 2);
-    tcase_add_loop_test(tests, best_never_loses, 0, 2);
+    tcase_add_loop_test(tests, ahead_never_loses_to_original, 0, PIM_CASES(2));
+    tcase_add_loop_test(tests, best_never_loses, 0, PIM_CASES(2));
     tcase_add_test(tests, best_by_estimates);
     tcase_add_loop_test(tests, ahead_without_a_trace_takes_the_rule, 0, 3);
     tcase_add_loop_test(tests, units_do_not_wait_in_a_circle, 0, 4);
