@@ -217,7 +217,7 @@ static void print_help(struct argp_state *state, unsigned flags)
             printf("%.*s\n", (int)end, line);
     }
     free(text);
-    exit(fflush(stdout) == 0 ? 0 : 1);
+    exit(command_finish(state->argv[0], 0));
 }
 
 static error_t handle(int key, char *text, struct argp_state *state)
@@ -278,31 +278,42 @@ static bool is_known(const struct argp_option *options, const char *name, size_t
     return false;
 }
 
-/* Ends the process at the first option that there is not, with the nearest one. */
-static void check_names(const struct argp_option *options, int argument_count, char **arguments)
+/* Refuses an option that there is not, with the nearest one: never --help and --usage, which say
+ * nothing of this command. */
+static void refuse_name(const struct argp_option *options, const char *words, const char *option,
+                        size_t length)
+{
+    const char *nearest = NULL;
+    char wanted[64];
+    size_t least = SIZE_MAX;
+    (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 60 ? length : 60), option + 2);
+    for (const struct argp_option *o = options; o->name; o++)
+        if (o->key != '?' && o->key != USAGE_KEY && pim_edit_distance(o->name, wanted) < least) {
+            least = pim_edit_distance(o->name, wanted);
+            nearest = o->name;
+        }
+    fprintf(stderr, "%s: unrecognized option '%.60s'%s%s (%s --help lists all)\n", words, option,
+            nearest ? "; the nearest is --" : "", nearest ? nearest : "", words);
+}
+
+/* False, with a message, at the first option that there is not. */
+static bool check_names(const struct argp_option *options, int argument_count, char **arguments)
 {
     for (int i = 1; i < argument_count && strcmp(arguments[i], "--") != 0; i++) {
-        const char *name = arguments[i] + 2, *nearest = "help";
-        size_t length = strncmp(arguments[i], "--", 2) == 0 ? strcspn(name, "=") : 0, least = SIZE_MAX;
+        const char *name = arguments[i] + 2;
+        size_t length = strncmp(arguments[i], "--", 2) == 0 ? strcspn(name, "=") : 0;
         bool value = false; /* the next word is the option's */
         for (const struct argp_option *o = options; o->name; o++)
             value = value || (o->arg && arguments[i][0] == '-' &&
                               (length > 0 ? name[length] == '\0' && strncmp(o->name, name, length) == 0
                                           : arguments[i][1] == o->key && arguments[i][2] == '\0'));
         if (length > 0 && !is_known(options, name, length)) {
-            char wanted[64];
-            (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 60 ? length : 60), name);
-            for (const struct argp_option *o = options; o->name; o++)
-                if (pim_edit_distance(o->name, wanted) < least) {
-                    least = pim_edit_distance(o->name, wanted);
-                    nearest = o->name;
-                }
-            fprintf(stderr, "%s: unrecognized option '%.60s'; the nearest is --%s (%s --help lists all)\n",
-                    arguments[0], arguments[i], nearest, arguments[0]);
-            exit(2);
+            refuse_name(options, arguments[0], arguments[i], length);
+            return false;
         }
         i += value;
     }
+    return true;
 }
 
 void options_watch(struct option_rule *rules, size_t count, const char *name, const char **given)
@@ -326,14 +337,16 @@ void options_parse(const struct option_usage *usage, int argument_count, char **
     struct parsing parsing = {usage, files, false};
     struct pim_error error = {PIM_OK, ""};
     argp_err_exit_status = 2;
-    if (complete)
-        check_names(options, argument_count, arguments);
-    error_t failed =
-        complete ? argp_parse(&argp, argument_count, arguments, ARGP_NO_HELP, NULL, &parsing) : ENOMEM;
+    const bool known = !complete || check_names(options, argument_count, arguments);
+    error_t failed = !complete ? ENOMEM
+                     : known   ? argp_parse(&argp, argument_count, arguments, ARGP_NO_HELP, NULL, &parsing)
+                               : 0;
     for (size_t i = 0; helps && i < usage->rule_count; i++)
         free(helps[i]);
     free(helps);
     free(options);
+    if (!known)
+        exit(2);
     if (failed != 0) {
         fprintf(stderr, "%s: %s\n", arguments[0], strerror(failed));
         exit(failed == ENOMEM ? 1 : 2);
