@@ -16,6 +16,7 @@
 
 #include "mappers/network/descriptor/descriptor.h"
 #include "mappers/option.h"
+#include "mappers/search/problem.h"
 #include "sim/configuration/configuration.h"
 #include "sim/status.h"
 #include "traces/file/writer.h"
@@ -34,7 +35,7 @@ typedef void pim_mapper_progress(void *context, const char *what, uint64_t done,
 struct pim_mapper_search {
     uint64_t given; /* which options were (mappers/option.h) */
     uint64_t seed;
-    uint64_t threads;              /* 0: one for each processor */
+    uint64_t threads;              /* 0: one for each processor, PIM_SEARCH_THREADS at most */
     uint64_t steps;                /* budget, in what the mapper calls a step; 0: its own choice */
     uint64_t seconds;              /* of wall clock; then the best so far is taken; 0: no limit */
     pim_mapper_progress *progress; /* NULL: nobody is told */
@@ -47,7 +48,7 @@ struct pim_mapper_search {
 #define PIM_SEED_ROW(...)                                                                                    \
     PIM_COUNT_ROW("seed", struct pim_mapper_search, seed, "NUMBER", 0, INT64_MAX, __VA_ARGS__)
 #define PIM_THREADS_ROW(...)                                                                                 \
-    PIM_COUNT_ROW("threads", struct pim_mapper_search, threads, "NUMBER", 0, 256, __VA_ARGS__)
+    PIM_COUNT_ROW("threads", struct pim_mapper_search, threads, "NUMBER", 0, PIM_SEARCH_THREADS, __VA_ARGS__)
 #define PIM_STEPS_ROW(...)                                                                                   \
     PIM_COUNT_ROW("budget", struct pim_mapper_search, steps, "STEPS", 0, INT64_MAX, __VA_ARGS__)
 #define PIM_SECONDS_ROW(...)                                                                                 \

@@ -137,6 +137,8 @@ START_TEST(tables_hold_together)
             ck_assert_msg(row->choices ? row->kind == PIM_OPTION_CHOICE || row->kind == PIM_OPTION_TEXT
                                        : row->kind != PIM_OPTION_CHOICE,
                           "%s --%s", mapper->name, row->name);
+            if (strcmp(row->name, "threads") == 0)
+                ck_assert_uint_eq(row->maximum, PIM_SEARCH_THREADS);
             for (size_t j = 0; j < i; j++) {
                 ck_assert_str_ne(row->name, t->rows[j].name);
                 ck_assert_msg(row->offset >= t->rows[j].offset + width(t->rows[j].kind) ||
