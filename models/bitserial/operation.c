@@ -18,6 +18,15 @@ void pim_bitserial_ignore_activation_limits(struct pim_dram_specification *speci
     specification->parameter[PIM_DRAM_T_FAW] = 0;
 }
 
+enum pim_status pim_bitserial_check_stacks(const struct pim_dram_specification *specification,
+                                           struct pim_error *error)
+{
+    const uint32_t stacks = specification->organization.stack_ids;
+    return stacks > 1
+               ? pim_fail(error, PIM_BAD_INPUT, "dram.stack_ids is %u: banks that compute have one", stacks)
+               : PIM_OK;
+}
+
 enum pim_status pim_bitserial_check_memory(const struct pim_dram_specification *specification, uint32_t banks,
                                            uint32_t channels, struct pim_error *error)
 {
@@ -34,9 +43,8 @@ enum pim_status pim_bitserial_check_memory(const struct pim_dram_specification *
         return pim_fail(error, PIM_BAD_INPUT,
                         "dram.constraints: %s: banks that compute keep the rows of jedec alone",
                         own.row[0].text);
-    if (o->stack_ids > 1)
-        return pim_fail(error, PIM_BAD_INPUT, "dram.stack_ids is %u: banks that compute have one",
-                        o->stack_ids);
+    if (pim_bitserial_check_stacks(specification, error) != PIM_OK)
+        return error->status;
     if (specification->taken > 0)
         return pim_fail(error, PIM_BAD_INPUT,
                         "dram.constraints: without: banks that compute keep all rows of jedec");

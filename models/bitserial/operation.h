@@ -57,6 +57,11 @@ void pim_bitserial_energy(const struct pim_dram_specification *specification,
                           const uint64_t commands[PIM_DRAM_COMMANDS], uint64_t cycles,
                           struct pim_dram_energy *energy);
 
+/* Banks that compute have one stack identifier. Also asked of a memory that was refused while it was read: an
+ * order of addresses without identifiers is not what is wrong with it. */
+enum pim_status pim_bitserial_check_stacks(const struct pim_dram_specification *specification,
+                                           struct pim_error *error);
+
 /* Is this a memory whose banks compute, with `banks` banks of `channels` channels? */
 enum pim_status pim_bitserial_check_memory(const struct pim_dram_specification *specification, uint32_t banks,
                                            uint32_t channels, struct pim_error *error);

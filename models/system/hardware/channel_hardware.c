@@ -10,9 +10,11 @@
 static enum pim_status read_memory(const struct pim_configuration *configuration,
                                    struct pim_channel_memory *memory, struct pim_error *error)
 {
-    struct pim_dram_configuration read;
+    struct pim_dram_configuration read = {.specification = {.clock_ps = 0}};
     if (pim_standard_read(configuration, "levels.memory", "levels.memory_values", &read, error) != PIM_OK)
-        return error->status;
+        return pim_bitserial_check_stacks(&read.specification, error) == PIM_OK
+                   ? error->status
+                   : pim_fail_in(error, "levels.memory");
     if (read.policy.refresh && read.policy.per_bank_refresh)
         return pim_configuration_fail(configuration, error, "levels.memory_values",
                                       "dram.refresh_mode: banks that compute are refreshed all at once, "

@@ -83,6 +83,7 @@ START_TEST(hardware_is_refused)
         {{"clock.memory_khz=500000", "levels.costs=commands"}, "has a period of 1000 ps"},
         {{"levels.memory_values=dram = { trefi = 350; };"}, "refreshes could not keep up"},
         {{"levels.memory_values=dram = { tfow = 3; };"}, "tfaw"},
+        {{"levels.memory_values=dram = { stack_ids = 2; };"}, "dram.stack_ids is 2: banks that compute"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct run run = {.width = 1, .height = 1, .settings = {cases[i].settings[0], cases[i].settings[1]}};

@@ -185,6 +185,9 @@ pimsim_command_test(map_conflict_unestimated_json "map conflict --network record
   "\"estimate_ns\": null" "^$")
 pimsim_command_test(map_conflict_refine "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --finalists 0 --refine 9" 2 "^$"
   "^pimsim map conflict: --refine begins at finalists, and --finalists 0 leaves none\n")
+# What cannot be is told before the order of addresses, which does not know of it.
+pimsim_command_test(bitserial_stacks "bitserial --set dram.stack_ids=2" 1 "^$"
+  "^pimsim bitserial: dram\\.stack_ids is 2: banks that compute have one\n$")
 pimsim_command_test(dram_two_outputs "dram --pattern sequential --log - --commands -" 2 "^$"
   "^pimsim dram: --log and --commands would both go to standard output: name a file for one of them\n")
 

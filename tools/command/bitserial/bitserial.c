@@ -24,8 +24,10 @@ struct bitserial_options {
 static enum pim_status configure(const struct bitserial_options *options, struct pim_configuration **values,
                                  struct pim_dram_configuration *configuration, struct pim_error *error)
 {
-    if (dram_memory_configure(&options->memory, "fast_overlapim", values, configuration, error) != PIM_OK)
+    if (dram_memory_configure(&options->memory, "fast_overlapim", values, configuration, error) != PIM_OK) {
+        (void)pim_bitserial_check_stacks(&configuration->specification, error);
         return error->status;
+    }
     if (configuration->policy.refresh && configuration->policy.per_bank_refresh)
         return pim_configuration_fail(*values, error, "dram.refresh_mode",
                                       "banks that compute are refreshed all at once: allowed is all_bank, or "
@@ -268,7 +270,7 @@ static void set_defaults(struct bitserial_options *options)
 static enum pim_status execute(const struct bitserial_options *options, struct pim_error *error)
 {
     struct pim_configuration *values = NULL;
-    struct pim_dram_configuration configuration;
+    struct pim_dram_configuration configuration = {.specification = {.clock_ps = 0}};
     enum pim_status status = configure(options, &values, &configuration, error);
     if (status == PIM_OK) {
         struct bitserial_task task =
