@@ -7,6 +7,8 @@
  */
 #include "mappers/search/integer/solver.h"
 
+#include "mappers/search/problem.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -259,25 +261,25 @@ static void remove_files(const struct run *run)
     (void)rmdir(run->folder);
 }
 
-/* Waits for the child; asks it to end when it is to stop, and ends it when it does not keep to its limit. */
+/* Waits for the child; asks it to end when it is to stop, and ends it when it does not keep to its limit. A
+ * stop that comes when its time is over is none. */
 static bool wait_for(pid_t child, const struct pim_solver_limit *limit, bool *stopped)
 {
     const struct timespec pause = {.tv_nsec = 2000000};
-    struct timespec begin, now;
-    time_t seconds = (time_t)limit->seconds;
+    const double begin = pim_search_seconds();
+    double seconds = limit->seconds;
     int status = 0;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
     for (pid_t ended = 0; ended != child;) {
         ended = waitpid(child, &status, WNOHANG);
         if (ended < 0 && errno != EINTR)
             return false;
-        (void)clock_gettime(CLOCK_MONOTONIC, &now);
-        if (ended == 0 && !*stopped && limit->stop && limit->stop(limit->context)) {
+        const double taken = pim_search_seconds() - begin;
+        if (ended == 0 && taken < seconds && limit->stop && limit->stop(limit->context)) {
             *stopped = true;
-            seconds = now.tv_sec - begin.tv_sec;
+            seconds = taken;
             (void)kill(child, SIGINT);
         }
-        if (ended == 0 && now.tv_sec - begin.tv_sec > seconds + GRACE_SECONDS)
+        if (ended == 0 && taken > seconds + GRACE_SECONDS)
             (void)kill(child, SIGKILL);
         if (ended == 0)
             (void)nanosleep(&pause, NULL);

@@ -27,7 +27,8 @@ struct pim_solver_answer {
 /* How long a solver may work. */
 struct pim_solver_limit {
     uint32_t seconds;
-    bool (*stop)(void *context); /* asked now and then; true: its best so far is taken. NULL: never */
+    /* Asked now and then, until its time is over; true: its best so far is taken. NULL: never. */
+    bool (*stop)(void *context);
     void *context;
 };
 

@@ -1,5 +1,6 @@
 /* The integer programmes, worked by whatever solver is installed, against the exact method. */
 #include "mappers/search/integer/solver.h"
+#include "mappers/search/problem.h"
 #include "tests/unit/schedule/instances.h"
 
 #include <stdio.h>
@@ -112,39 +113,58 @@ START_TEST(solvers_that_are_not_there)
 }
 END_TEST
 
-static bool always(void *context)
+/* Who stops a solver so many seconds after its beginning. */
+struct stopper {
+    double begin, after;
+};
+
+static bool stop(void *context)
 {
-    (void)context;
-    return true;
+    const struct stopper *stopper = context;
+    return pim_search_seconds() - stopper->begin >= stopper->after;
 }
 
-/* A solver that never ends is ended when it is to stop, and what it had is asked for: nothing here. */
-START_TEST(a_solver_is_stopped)
+/* A solver that finds nothing, and how long it sleeps, in seconds; stopped after a while. */
+static void expect_nothing(unsigned sleeps, uint32_t limit, double after, const char *why)
 {
     struct pim_schedule_problem literal, problem;
     struct pim_schedule_solution solution;
     struct pim_error error = {0};
     struct pim_random random;
-    const struct pim_schedule_watch watch = {.stop = always};
+    struct stopper stopper = {pim_search_seconds(), after};
+    const struct pim_schedule_watch watch = {.stop = stop, .context = &stopper};
     char folder[] = "/tmp/pimsim-solver-XXXXXX", path[64], search[4200];
     ck_assert_ptr_nonnull(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/highs", folder);
     (void)snprintf(search, sizeof search, "%s:%.4000s", folder, getenv("PATH"));
     FILE *script = fopen(path, "w");
     ck_assert_ptr_nonnull(script);
-    fputs("#!/bin/sh\nexec sleep 3600\n", script);
+    fprintf(script, "#!/bin/sh\nexec sleep %u\n", sleeps);
     ck_assert_int_eq(fclose(script), 0);
     ck_assert_int_eq(chmod(path, 0700), 0);
     ck_assert_int_eq(setenv("PATH", search, 1), 0);
     pim_random_initialize(&random, seed);
     random_problem(&random, true, &literal, &problem);
-    ck_assert(pim_schedule_ilp(&problem, "highs", 3600, &watch, &solution, &error) == PIM_BAD_INPUT);
-    ck_assert_msg(strstr(error.text, "no schedule before it was stopped") != NULL, "%s", error.text);
+    ck_assert(pim_schedule_ilp(&problem, "highs", limit, &watch, &solution, &error) == PIM_BAD_INPUT);
+    ck_assert_msg(strstr(error.text, why) != NULL, "%s", error.text);
     pim_schedule_solution_terminate(&solution);
     pim_schedule_problem_terminate(&literal);
     pim_schedule_problem_terminate(&problem);
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(rmdir(folder), 0);
+}
+
+/* A solver that never ends is ended when it is to stop, and what it had is asked for: nothing here. */
+START_TEST(a_solver_is_stopped)
+{
+    expect_nothing(3600, 3600, 0, "no schedule before it was stopped");
+}
+END_TEST
+
+/* Of a solver whose time is over, and that has not ended yet, a stop changes nothing. */
+START_TEST(a_stop_behind_the_time_is_none)
+{
+    expect_nothing(2, 1, 1.1, "no schedule in its time");
 }
 END_TEST
 
@@ -184,6 +204,7 @@ Suite *ilp_suite(void)
     tcase_add_test(tests, all_solvers_agree);
     tcase_add_test(tests, solvers_that_are_not_there);
     tcase_add_test(tests, a_solver_is_stopped);
+    tcase_add_test(tests, a_stop_behind_the_time_is_none);
     tcase_add_test(tests, mps_is_written);
     suite_add_tcase(suite, tests);
     return suite;
