@@ -63,7 +63,7 @@ static bool has_nodes(const struct pim_configuration *configuration)
 enum pim_status pim_machine_banks_check(const struct pim_configuration *configuration,
                                         struct pim_error *error)
 {
-    if (*pim_configuration_text(configuration, "dram.standard") == '\0')
+    if (!has_nodes(configuration) || *pim_configuration_text(configuration, "dram.standard") == '\0')
         return PIM_OK;
     return pim_configuration_fail(configuration, error, "dram.standard",
                                   "mappers estimate private banks: map without it, and run the trace with "

@@ -262,7 +262,7 @@ static void remove_files(const struct run *run)
 }
 
 /* Waits for the child; asks it to end when it is to stop, and ends it when it does not keep to its limit. A
- * stop that comes when its time is over is none. */
+ * stop that comes after its time is over does not count. */
 static bool wait_for(pid_t child, const struct pim_solver_limit *limit, bool *stopped)
 {
     const struct timespec pause = {.tv_nsec = 2000000};

@@ -164,7 +164,7 @@ END_TEST
 /* Of a solver whose time is over, and that has not ended yet, a stop changes nothing. */
 START_TEST(a_stop_behind_the_time_is_none)
 {
-    expect_nothing(2, 1, 1.1, "no schedule in its time");
+    expect_nothing(3, 1, 1.6, "no schedule in its time");
 }
 END_TEST
 
