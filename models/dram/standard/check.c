@@ -1,5 +1,6 @@
 /* What a standard must be: its organisation, timings, commands, rows and refreshes. */
 #include "models/dram/standard/commands.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -233,8 +234,7 @@ static enum pim_status built_in(const struct pim_dram_specification *specificati
     for (unsigned i = 0; i < specification->rows; i++)
         if (!specification->row[i].own)
             left.row[left.rows++] = specification->row[i];
-    if (pim_dram_commands_parse(&left, "jedec", error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_dram_commands_parse(&left, "jedec", error));
     pim_dram_constraints(&left, table);
     for (size_t i = 0; i < table->count; i++)
         table->row[i].text = NULL; /* it was of the copy */
@@ -269,8 +269,7 @@ static enum pim_status check_turns(const struct pim_dram_specification *specific
     struct pim_dram_constraint_table table, before;
     if (!has_own(specification))
         return PIM_OK;
-    if (built_in(specification, &before, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(built_in(specification, &before, error));
     pim_dram_constraints(specification, &table);
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         for (unsigned scope = PIM_DRAM_SCOPE_GROUP; scope <= PIM_DRAM_SCOPE_CHANNEL; scope++) {

@@ -344,7 +344,7 @@ static const struct {
 /* Rows of a rank open no faster than tRRD and tFAW allow, by the one that is left. */
 #define RANKS_AND(rows)                                                                                      \
     {                                                                                                        \
-        BANKS_ALONE, "dram.ranks=2", "dram.trefi_bank=207", "dram.constraints=jedec; " rows                  \
+        BANKS_ALONE, "dram.ranks=2", "dram.trefi_bank=207", ("dram.constraints=jedec; " rows)                \
     }
     {"gddr6_14000", RANKS_AND("without rank: PRE -> REF"), NULL},
     {"gddr6_14000", RANKS_AND("without rank: ACT ACT2 -> ACT ACT2"), NULL},
