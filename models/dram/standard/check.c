@@ -241,18 +241,30 @@ static enum pim_status built_in(const struct pim_dram_specification *specificati
     return PIM_OK;
 }
 
+/* A refresh waits behind two commands, by rows of `scope`: rows of which scope keep these two apart? Those of
+ * a rank, but where several ranks or pseudo-channels send them in turns, those between these. */
+static enum pim_dram_scope scope_of_turns(const struct pim_dram_organization *organization, unsigned scope)
+{
+    if (scope == PIM_DRAM_SCOPE_CHANNEL && organization->pseudo_channels > 1)
+        return PIM_DRAM_SCOPE_CHANNEL;
+    if (scope > PIM_DRAM_SCOPE_RANK && organization->ranks > (scope == PIM_DRAM_SCOPE_OTHER_RANK ? 2 : 1))
+        return PIM_DRAM_SCOPE_OTHER_RANK;
+    return (enum pim_dram_scope)(scope < PIM_DRAM_SCOPE_RANK ? scope : PIM_DRAM_SCOPE_RANK);
+}
+
 /* How far a refresh has to keep away from a command, by rows of the scope and wider ones, and how far the
- * next such command of the scope, or of the rank where that is narrower; by how much the first is longer. */
+ * next such command; by how much the first is longer. */
 struct turn {
     uint32_t waits, again, longer;
 };
 
-static struct turn turn_of(const struct pim_dram_constraint_table *table, unsigned scope, unsigned command,
+static struct turn turn_of(const struct pim_dram_specification *specification,
+                           const struct pim_dram_constraint_table *table, unsigned scope, unsigned command,
                            enum pim_dram_command refresh)
 {
-    const unsigned rank = scope < PIM_DRAM_SCOPE_RANK ? scope : PIM_DRAM_SCOPE_RANK;
+    const enum pim_dram_scope turns = scope_of_turns(&specification->organization, scope);
     const uint32_t waits = longest_between(table, (enum pim_dram_scope)scope, command, refresh);
-    const uint32_t next = longest_between(table, (enum pim_dram_scope)rank, command, command);
+    const uint32_t next = longest_between(table, turns, command, command);
     const uint32_t again = next ? next : 1;
     return (struct turn){waits, again, waits > again ? waits - again : 0};
 }
@@ -273,9 +285,9 @@ static enum pim_status check_turns(const struct pim_dram_specification *specific
     pim_dram_constraints(specification, &table);
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         for (unsigned scope = PIM_DRAM_SCOPE_GROUP; scope <= PIM_DRAM_SCOPE_CHANNEL; scope++) {
-            const struct turn turn = turn_of(&table, scope, i, refresh);
+            const struct turn turn = turn_of(specification, &table, scope, i, refresh);
             if (!(SINGLES >> i & 1) && i != PIM_DRAM_REF && i != PIM_DRAM_PREA &&
-                turn.longer > turn_of(&before, scope, i, refresh).longer)
+                turn.longer > turn_of(specification, &before, scope, i, refresh).longer)
                 return pim_fail(
                     error, PIM_BAD_INPUT,
                     "dram.maintenance: behind %s another one comes after %u cycles and %s after %u, "

@@ -41,6 +41,10 @@ pimsim_command_test(standard_mapped "${map_standard} --set dram.trefi_ns=300" 1 
   "^pimsim map nicepim: dram\\.trefi_ns: counts without dram\\.standard alone, which is \"hbm2_2000\" here and which mappers do not take: it would change nothing\n$")
 pimsim_command_test(standard_clock "${map_standard}" 1 "^$"
   "^pimsim map nicepim: command line: dram\\.standard: mappers estimate private banks: map without it, and run ")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/tiles_with_banks.cfg
+  "@include \"${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg\"\nclock = { memory_khz = 1000000; };\ndram = { standard = \"hbm2_2000\"; };\n")
+pimsim_command_test(standard_of_tiles "map conflict --mapping snake --network configs/networks/vgg8.cfg --hardware ${CMAKE_CURRENT_BINARY_DIR}/tiles_with_banks.cfg" 1 "^$"
+  "^pimsim map conflict: [^ ]*tiles_with_banks\\.cfg:3: dram\\.standard: is for nodes: array\\.kind is another\n$")
 pimsim_command_test(origins "config show configs/hardware/allspark-16x16.cfg --set noc.flit_bits=0x20" 0
   "    flit_bits = 32;  # bits; command line\n    virtual_channels = 8;  # channels; configs/hardware/allspark-16x16.cfg:" "")
 pimsim_command_test(checked "config check configs/hardware/allspark-16x16.cfg" 0

@@ -323,7 +323,7 @@ static const struct {
       "dram.maintenance=rank"},
      "dram.maintenance: behind RD"},
 /* Built-in rows keep REFpb a cycle farther away from ACT of HBM2 than the next ACT: what rows and commands of
-       one's own add to it counts. */
+ * one's own add to it counts. */
 #define BANKS_ALONE "dram.refresh_mode=per_bank", "dram.maintenance=rank"
     {"hbm2_pim",
      {BANKS_ALONE, "dram.trefi_bank=900", "dram.constraints=jedec; bank: PRE -> ACT >= trp + 4"},
@@ -338,6 +338,11 @@ static const struct {
     {"hbm2_pim",
      {BANKS_ALONE, "dram.constraints=jedec; other_rank: ACT -> REFpb >= 2"},
      "behind ACT another one comes after 2 cycles and REFpb after 3"},
+    /* Several ranks together issue faster than one of them: what keeps two of these apart counts. */
+    {"ddr4_2400r",
+     {BANKS_ALONE, "dram.ranks=4", "dram.tcs=0", "dram.burst_cycles=1",
+      "dram.constraints=jedec; other_rank: RD RDA WR WRA -> REFpb >= tccd_s"},
+     "behind RD another one comes after 1 cycles and REFpb after 4"},
     {"hbm2_pim",
      {BANKS_ALONE, "dram.constraints=jedec; without rank: PRE -> REF; rank: RD RDA -> REFpb >= 50"},
      "dram.maintenance: behind RD another one comes after 4 cycles and REFpb after 50"},

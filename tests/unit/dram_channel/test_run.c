@@ -354,20 +354,31 @@ static const struct {
     {DRAM_LIST_RAMULATOR, "LD -1\n", "allowed are integers", 0, {{0}}},
 };
 
-START_TEST(lists_of_other_tools)
+/* Reads up to eight requests of a list in the format of another tool. */
+static enum pim_status read_list(enum dram_list_format format, const char *text,
+                                 const struct pim_dram_configuration *configuration,
+                                 struct pim_dram_request requests[8], size_t *count, struct pim_error *error)
 {
     char path[64];
+    struct dram_source *source;
+    put_file(path, sizeof path, text);
+    enum pim_status status = dram_source_open(&source, path, format, configuration, error);
+    if (status == PIM_OK)
+        status = dram_source_next(source, requests, 8, count, error);
+    (void)unlink(path);
+    dram_source_close(source);
+    return status;
+}
+
+START_TEST(lists_of_other_tools)
+{
     struct pim_dram_configuration configuration;
     struct pim_error error = {PIM_OK, ""};
     struct pim_dram_request requests[8];
-    struct dram_source *source;
     size_t count = 0;
     configure(&configuration, "ddr4_2400r", NULL);
-    put_file(path, sizeof path, foreign[_i].text);
-    enum pim_status status = dram_source_open(&source, path, foreign[_i].format, &configuration, &error);
-    if (status == PIM_OK)
-        status = dram_source_next(source, requests, 8, &count, &error);
-    (void)unlink(path);
+    const enum pim_status status =
+        read_list(foreign[_i].format, foreign[_i].text, &configuration, requests, &count, &error);
     if (foreign[_i].message) {
         ck_assert_msg(status == PIM_BAD_INPUT && strstr(error.text, foreign[_i].message), "%s", error.text);
     } else {
@@ -383,7 +394,6 @@ START_TEST(lists_of_other_tools)
         else /* places: bank group 1, bank 2, row 5, column 3 */
             ck_assert(place.bank == 6 && place.row == 5 && place.column == 3 && place.channel == 0);
     }
-    dram_source_close(source);
 }
 END_TEST
 
@@ -393,18 +403,13 @@ START_TEST(places_with_stack_identifiers)
 {
     static const char *const texts[] = {"LD 64\nR 0,0,1,2,1,5,3\n", "ST 64\nW 0,0,5,1,5,3\n", "LD 64\n"};
     static const char *const stacks[] = {"dram.stack_ids=2", "dram.pseudo_channels=2", NULL};
-    char path[64];
     struct pim_dram_configuration configuration;
     struct pim_error error = {PIM_OK, ""};
     struct pim_dram_request requests[8];
-    struct dram_source *source;
     size_t count = 0;
     configure(&configuration, "hbm3_6400", stacks);
-    put_file(path, sizeof path, texts[_i]);
-    ck_assert_int_eq(dram_source_open(&source, path, DRAM_LIST_RAMULATOR, &configuration, &error), PIM_OK);
-    const enum pim_status status = dram_source_next(source, requests, 8, &count, &error);
-    (void)unlink(path);
-    dram_source_close(source);
+    const enum pim_status status =
+        read_list(DRAM_LIST_RAMULATOR, texts[_i], &configuration, requests, &count, &error);
     ck_assert_int_eq(status, _i < 2 ? PIM_BAD_INPUT : PIM_OK);
     if (_i < 2)
         ck_assert_msg(strstr(error.text, ":2: '") && strstr(error.text, "with dram.stack_ids above 1 a list"),
