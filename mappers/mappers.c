@@ -1,17 +1,12 @@
 #include "mappers/mappers.h"
 
-#include "mappers/allspark/mapper.h"
-#include "mappers/conflict/mapper.h"
-#include "mappers/nicepim/mapper.h"
-#include "mappers/overlapim/mapper.h"
-#include "mappers/pimcomp/mapper.h"
 #include "sim/nearest.h"
 
 #include <string.h>
 
 static const struct pim_mapper *const table[] = {
-    &pim_allspark_mapper, &pim_overlapim_mapper, &pim_nicepim_mapper,
-    &pim_pimcomp_mapper,  &pim_conflict_mapper,
+#define MAPPER(name, library) &pim_##name##_mapper,
+#include "mappers/mappers.def"
 };
 
 const struct pim_mapper *pim_mapper_at(size_t index)

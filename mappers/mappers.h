@@ -4,6 +4,9 @@
 
 #include "mappers/mapper.h"
 
+#define MAPPER(name, library) extern const struct pim_mapper pim_##name##_mapper;
+#include "mappers/mappers.def"
+
 /* Mapper `index` in the order of the table; NULL behind the last one. */
 const struct pim_mapper *pim_mapper_at(size_t index);
 

@@ -1,4 +1,4 @@
-#include "mappers/allspark/mapper.h"
+#include "mappers/mappers.h"
 
 #include "mappers/allspark/allspark.h"
 #include "mappers/allspark/plan/file.h"

@@ -1,4 +1,4 @@
-#include "mappers/conflict/mapper.h"
+#include "mappers/mappers.h"
 
 #include "mappers/conflict/emit.h"
 #include "mappers/conflict/plan.h"

@@ -1,4 +1,4 @@
-#include "mappers/overlapim/mapper.h"
+#include "mappers/mappers.h"
 
 #include "mappers/overlapim/choice.h"
 #include "mappers/overlapim/emit/emit.h"

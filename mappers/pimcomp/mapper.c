@@ -1,5 +1,5 @@
 /* PIMCOMP as a mapper: its options, and the stages of the front-end, one after the other. */
-#include "mappers/pimcomp/mapper.h"
+#include "mappers/mappers.h"
 
 #include "mappers/machine/nodes.h"
 #include "mappers/pimcomp/compile.h"

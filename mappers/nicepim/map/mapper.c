@@ -1,5 +1,5 @@
 /* NicePIM's PIM-Mapper behind the interface of all mappers. */
-#include "mappers/nicepim/mapper.h"
+#include "mappers/mappers.h"
 
 #include "mappers/machine/nodes.h"
 #include "mappers/nicepim/check/check_values.h"

@@ -1,5 +1,5 @@
 /* Plans: schemes, rings, memory, refusals, counts. */
-#include "mappers/allspark/mapper.h"
+#include "mappers/mappers.h"
 #include "tests/unit/allspark/scenario.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * What `map nicepim` minimises: the plan of each objective is the best of all three by its own estimate, the
  * estimate of energy is that of the simulated run, component by component, and the simulated energy falls.
  */
-#include "mappers/nicepim/mapper.h"
+#include "mappers/mappers.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"
 #include "models/system/system.h"

@@ -1,8 +1,8 @@
 #include "tests/unit/overlap/replay.h"
 
 #include "include/pimsim/pimsim.h"
+#include "mappers/mappers.h"
 #include "mappers/overlapim/machine.h"
-#include "mappers/overlapim/mapper.h"
 #include "mappers/overlapim/plan.h"
 #include "models/system/schema.h"
 #include "sim/output/json.h"

@@ -1,6 +1,6 @@
 /* What is written is what was planned: mappings of both memories replayed. */
+#include "mappers/mappers.h"
 #include "mappers/overlapim/choice.h"
-#include "mappers/overlapim/mapper.h"
 #include "mappers/overlapim/search.h"
 #include "models/system/schema.h"
 #include "tests/unit/overlap/replay.h"

@@ -1,6 +1,6 @@
 /* The mapping space, the performance model, the layers of networks, and the search. */
+#include "mappers/mappers.h"
 #include "mappers/overlapim/constraints.h"
-#include "mappers/overlapim/mapper.h"
 #include "mappers/overlapim/plan.h"
 #include "models/system/schema.h"
 #include "sim/output/json.h"

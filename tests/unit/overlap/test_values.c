@@ -3,9 +3,9 @@
  * under mappings that split reductions over columns, banks, channels and steps, every output against its
  * direct evaluation (--check-values).
  */
+#include "mappers/mappers.h"
 #include "mappers/overlapim/emit/real.h"
 #include "mappers/overlapim/layers.h"
-#include "mappers/overlapim/mapper.h"
 #include "mappers/overlapim/plan.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"

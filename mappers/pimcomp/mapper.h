@@ -1,9 +1,0 @@
-/* PIMCOMP as a mapper (mappers/mapper.h). */
-#ifndef PIMSIM_MAPPERS_PIMCOMP_MAPPER_H
-#define PIMSIM_MAPPERS_PIMCOMP_MAPPER_H
-
-#include "mappers/mapper.h"
-
-extern const struct pim_mapper pim_pimcomp_mapper;
-
-#endif
