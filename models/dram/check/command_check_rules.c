@@ -188,7 +188,7 @@ static void take_out(struct maker *m)
         const struct pim_dram_constraint *rule = &table->row[i];
         bool taken = false;
         for (unsigned j = 0; j < m->specification->taken; j++) {
-            const struct pim_dram_taken_row *row = &m->specification->taken_row[j];
+            const struct pim_dram_row *row = &m->specification->taken_row[j];
             taken |= rule->scope == row->scope && rule->window == row->window &&
                      !(rule->previous & ~row->previous) && !(rule->next & ~row->next);
         }

@@ -225,6 +225,23 @@ static bool has_own(const struct pim_dram_specification *specification)
     return own;
 }
 
+/* A scope that holds nothing more than a narrower one here is that one; without other ranks their rows hold
+ * nothing. */
+static void narrow(const struct pim_dram_organization *organization, struct pim_dram_constraint_table *table)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        struct pim_dram_constraint row = table->row[i];
+        if (row.scope == PIM_DRAM_SCOPE_CHANNEL && organization->pseudo_channels == 1)
+            row.scope = PIM_DRAM_SCOPE_PSEUDO_CHANNEL;
+        if (row.scope == PIM_DRAM_SCOPE_PSEUDO_CHANNEL && organization->ranks == 1)
+            row.scope = PIM_DRAM_SCOPE_RANK;
+        if (row.scope != PIM_DRAM_SCOPE_OTHER_RANK || organization->ranks > 1)
+            table->row[kept++] = row;
+    }
+    table->count = kept;
+}
+
 /* The constraints of the standard with the built-in commands, without rows of the configuration's own. */
 static enum pim_status built_in(const struct pim_dram_specification *specification,
                                 struct pim_dram_constraint_table *table, struct pim_error *error)
@@ -283,6 +300,8 @@ static enum pim_status check_turns(const struct pim_dram_specification *specific
         return PIM_OK;
     PIM_TRY(built_in(specification, &before, error));
     pim_dram_constraints(specification, &table);
+    narrow(&specification->organization, &before);
+    narrow(&specification->organization, &table);
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         for (unsigned scope = PIM_DRAM_SCOPE_GROUP; scope <= PIM_DRAM_SCOPE_CHANNEL; scope++) {
             const struct turn turn = turn_of(specification, &table, scope, i, refresh);
@@ -347,7 +366,7 @@ static uint64_t least_opening(const struct pim_dram_specification *specification
     uint64_t fourth = (specification->parameter[T(FAW)] + UINT64_C(3)) / 4;
     uint64_t next = specification->parameter[T(RRD_S)];
     for (unsigned i = 0; i < specification->taken; i++) {
-        const struct pim_dram_taken_row *row = &specification->taken_row[i];
+        const struct pim_dram_row *row = &specification->taken_row[i];
         if (row->scope == PIM_DRAM_SCOPE_RANK && (row->previous & row->next & SET(ACT)) != 0)
             *(row->window > 1 ? &fourth : &next) = 0;
     }

@@ -166,21 +166,38 @@ static enum pim_status read_row(struct pim_dram_reader *reader,
     return check_row(reader, specification, row);
 }
 
-/* The built-in row of the scope and commands of another; the number of rows when there is none. */
-static unsigned find_built_in(const struct pim_dram_specification *specification,
-                              const struct pim_dram_row *like)
+/* Is a row about the scope and commands of a built-in one, as far as the standard has these? */
+static bool is_about(const struct pim_dram_specification *specification, const struct pim_dram_row *built_in,
+                     const struct pim_dram_row *row)
 {
     uint32_t known = 0;
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         known |= (uint32_t)specification->command[i].exists << i;
-    unsigned i = 0;
-    for (; i < specification->rows; i++) {
-        const struct pim_dram_row *row = &specification->row[i];
-        if (!row->own && row->scope == like->scope && row->window == like->window &&
-            (row->previous & known) == like->previous && (row->next & known) == like->next)
-            break;
-    }
-    return i;
+    return row->scope == built_in->scope && row->window == built_in->window &&
+           row->previous == (built_in->previous & known) && row->next == (built_in->next & known);
+}
+
+static bool has_distance_of(const struct pim_dram_row *row, const struct pim_dram_row *other)
+{
+    bool same = row->terms == other->terms;
+    for (unsigned i = 0; same && i < row->terms; i++)
+        same = row->term[i].cycles == other->term[i].cycles && row->term[i].minus == other->term[i].minus &&
+               row->term[i].parameter == other->term[i].parameter;
+    return same;
+}
+
+/* A row of one's own that says what a built-in one said that was taken out is that one again. */
+static void put_back(struct pim_dram_specification *specification)
+{
+    for (unsigned i = 0; i < specification->rows; i++)
+        for (unsigned j = 0; j < specification->taken && specification->row[i].own; j++) {
+            struct pim_dram_row *taken = &specification->taken_row[j];
+            if (!is_about(specification, taken, &specification->row[i]) ||
+                !has_distance_of(&specification->row[i], taken))
+                continue;
+            specification->row[i] = *taken;
+            *taken = specification->taken_row[--specification->taken];
+        }
 }
 
 /* Behind the word `without`: takes out a built-in row. */
@@ -194,7 +211,10 @@ static enum pim_status take_row_out(struct pim_dram_specification *specification
         return reader->error->status;
     if (!pim_dram_row_ends(reader))
         return pim_dram_refuse(reader, "behind the commands of a row that is taken out comes its end");
-    const unsigned found = find_built_in(specification, &like);
+    unsigned found = 0;
+    while (found < specification->rows &&
+           (specification->row[found].own || !is_about(specification, &specification->row[found], &like)))
+        found++;
     if (found == specification->rows)
         return pim_fail(reader->error, PIM_BAD_INPUT,
                         "%s %u: without: jedec, which must stand before it, has no such row: give the scope "
@@ -204,8 +224,7 @@ static enum pim_status take_row_out(struct pim_dram_specification *specification
         return pim_fail(reader->error, PIM_BAD_INPUT, "%s %u: without: at most %d rows", reader->what,
                         reader->row, PIM_DRAM_TAKEN_MAX);
     struct pim_dram_row *row = &specification->row[found];
-    specification->taken_row[specification->taken++] =
-        (struct pim_dram_taken_row){row->scope, row->previous, row->next, row->window};
+    specification->taken_row[specification->taken++] = *row;
     memmove(row, row + 1, (specification->rows - found - 1) * sizeof *row);
     specification->rows--;
     return PIM_OK;
@@ -257,6 +276,7 @@ enum pim_status pim_dram_rows_parse(struct pim_dram_specification *specification
     specification->standard = false;
     if (add_rows(specification, &reader) != PIM_OK)
         return error->status;
+    put_back(specification);
     return specification->standard ? PIM_OK
                                    : pim_fail(error, PIM_BAD_INPUT,
                                               "the word jedec is missing: rows are added to the built-in "

@@ -174,13 +174,6 @@ struct pim_dram_command_row {
     bool own;         /* of the configuration, not of the built-in standards */
 };
 
-/* A built-in constraint that the configuration took out. */
-struct pim_dram_taken_row {
-    enum pim_dram_scope scope;
-    uint32_t previous, next;
-    uint8_t window;
-};
-
 struct pim_dram_timing {
     char name[33];
     uint32_t cycles;
@@ -203,7 +196,7 @@ struct pim_dram_specification {
     struct pim_dram_command_row command[PIM_DRAM_COMMANDS];
     struct pim_dram_timing timing[PIM_DRAM_TIMINGS_MAX];
     struct pim_dram_row row[PIM_DRAM_ROWS_MAX];
-    struct pim_dram_taken_row taken_row[PIM_DRAM_TAKEN_MAX];
+    struct pim_dram_row taken_row[PIM_DRAM_TAKEN_MAX]; /* built-in ones that the configuration took out */
 };
 
 /* `previous` and `next` are sets of commands (bit 1 << command). REFsb is a command to each of its banks and

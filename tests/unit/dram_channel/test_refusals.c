@@ -324,6 +324,7 @@ static const struct {
      "dram.maintenance: behind RD"},
 /* Built-in rows keep REFpb a cycle farther away from ACT of HBM2 than the next ACT: what rows and commands of
  * one's own add to it counts. */
+#define BEHIND_ACT "rank: ACT ACT2 -> REFpb REFsb"
 #define BANKS_ALONE "dram.refresh_mode=per_bank", "dram.maintenance=rank"
     {"hbm2_pim",
      {BANKS_ALONE, "dram.trefi_bank=900", "dram.constraints=jedec; bank: PRE -> ACT >= trp + 4"},
@@ -336,8 +337,25 @@ static const struct {
      {BANKS_ALONE, "dram.constraints=jedec; rank: ACT -> REFpb >= 4"},
      "behind ACT another one comes after 2 cycles and REFpb after 5"},
     {"hbm2_pim",
-     {BANKS_ALONE, "dram.constraints=jedec; other_rank: ACT -> REFpb >= 2"},
+     {BANKS_ALONE, "dram.ranks=2", "dram.trefi_bank=900",
+      "dram.constraints=jedec; other_rank: ACT -> REFpb >= 2"},
      "behind ACT another one comes after 2 cycles and REFpb after 3"},
+    /* A scope that holds nothing more than the rank is the rank, and no rank is another one. */
+    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; other_rank: ACT -> REFpb >= 2"}, NULL},
+    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; pseudo: ACT -> REFpb >= trrd_s"}, NULL},
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.pseudo_channels=1", "dram.constraints=jedec; channel: ACT -> REFpb >= trrd_s"},
+     NULL},
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.pseudo_channels=1", "dram.constraints=jedec; channel: ACT -> REFpb >= 4"},
+     "behind ACT another one comes after 2 cycles and REFpb after 5"},
+    /* A built-in row that is put back as it was is none of one's own; another one is. */
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.constraints=jedec; without " BEHIND_ACT "; " BEHIND_ACT " >= trrd_s"},
+     NULL},
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.constraints=jedec; without " BEHIND_ACT "; " BEHIND_ACT " >= trrd_s + 1"},
+     "behind ACT another one comes after 2 cycles and REFpb after 4"},
     /* Several ranks together issue faster than one of them: what keeps two of these apart counts. */
     {"ddr4_2400r",
      {BANKS_ALONE, "dram.ranks=4", "dram.tcs=0", "dram.burst_cycles=1",
