@@ -96,10 +96,8 @@ enum pim_status pim_core_architecture_read(const struct pim_configuration *c,
     if (pim_configuration_choice(c, "array.kind") != 1)
         return pim_configuration_fail(c, error, "array.kind",
                                       "this hardware has no cores with crossbars: PIMCOMP needs \"core\"");
-    if (*pim_configuration_text(c, "global_memory.standard") != '\0')
-        return pim_configuration_fail(c, error, "global_memory.standard",
-                                      "mappers estimate ports: map without it, and run the trace with --set "
-                                      "global_memory.standard=...");
+    if (pim_cost_check_mapped(c, error) != PIM_OK)
+        return error->status;
     uint32_t chips_x = value(c, "chips.width"), chips_y = value(c, "chips.height");
     *a = (struct pim_core_architecture){
         .width = value(c, "array.width"),

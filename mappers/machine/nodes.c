@@ -60,16 +60,6 @@ static bool has_nodes(const struct pim_configuration *configuration)
     return pim_configuration_choice(configuration, "array.kind") == 0; /* "node|core|channel|tile" */
 }
 
-enum pim_status pim_machine_banks_check(const struct pim_configuration *configuration,
-                                        struct pim_error *error)
-{
-    if (!has_nodes(configuration) || *pim_configuration_text(configuration, "dram.standard") == '\0')
-        return PIM_OK;
-    return pim_configuration_fail(configuration, error, "dram.standard",
-                                  "mappers estimate private banks: map without it, and run the trace with "
-                                  "--set dram.standard=...");
-}
-
 enum pim_status pim_machine_nodes_read(const struct pim_configuration *configuration,
                                        const struct pim_machine_network *network,
                                        struct pim_estimate_hardware *nodes, struct pim_error *error)
@@ -79,7 +69,7 @@ enum pim_status pim_machine_nodes_read(const struct pim_configuration *configura
     struct pim_bank_rules bank = {.interleaved = 0};
     const bool has_banks = has_nodes(configuration);
     const struct pim_transfer_sizes sizes = pim_cost_read_sizes(configuration);
-    if (pim_machine_banks_check(configuration, error) != PIM_OK ||
+    if (pim_cost_check_mapped(configuration, error) != PIM_OK ||
         pim_cost_read_pe(configuration, &pe, error) != PIM_OK ||
         pim_cost_read_acu(configuration, &acu, error) != PIM_OK ||
         (has_banks && pim_cost_read_bank(configuration, &bank, error) != PIM_OK))

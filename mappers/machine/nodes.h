@@ -53,13 +53,9 @@ struct pim_estimate_hardware {
     struct pim_energy_configuration energy;
 };
 
-/* Mappers estimate private banks: PIM_BAD_INPUT for nodes on channels of a standard. */
-enum pim_status pim_machine_banks_check(const struct pim_configuration *configuration,
-                                        struct pim_error *error);
-
-/* Reads the keys of nodes from a complete configuration; its banks are checked as above. Only nodes have
-   banks: of other hardware what they say is 0, and no key of theirs is in the way. PIM_BAD_INPUT names the
-   key and its place. */
+/* Reads the keys of nodes from a complete configuration; those of banks of their own (pim_cost_check_mapped).
+   Only nodes have banks: of other hardware what they say is 0, and no key of theirs is in the way.
+   PIM_BAD_INPUT names the key and its place. */
 enum pim_status pim_machine_nodes_read(const struct pim_configuration *configuration,
                                        const struct pim_machine_network *network,
                                        struct pim_estimate_hardware *nodes, struct pim_error *error);

@@ -126,6 +126,20 @@ static enum pim_status read_refreshes(const struct pim_configuration *configurat
         given, interval, khz, least, enough);
 }
 
+enum pim_status pim_cost_check_mapped(const struct pim_configuration *configuration, struct pim_error *error)
+{
+    static const struct {
+        const char *key, *estimated;
+    } standards[] = {{"dram.standard", "private banks"},
+                     {"global_memory.standard", "ports"}}; /* node|core|... */
+    const unsigned kind = pim_configuration_choice(configuration, "array.kind");
+    if (kind >= 2 || *pim_configuration_text(configuration, standards[kind].key) == '\0')
+        return PIM_OK;
+    return pim_configuration_fail(configuration, error, standards[kind].key,
+                                  "mappers estimate %s: map without it, and run the trace with --set %s=...",
+                                  standards[kind].estimated, standards[kind].key);
+}
+
 enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,
                                    struct pim_bank_rules *rules, struct pim_error *error)
 {

@@ -22,6 +22,8 @@ enum pim_status pim_cost_read_acu(const struct pim_configuration *configuration,
 /* dram.*, in cycles of clock.memory_khz */
 enum pim_status pim_cost_read_bank(const struct pim_configuration *configuration,
                                    struct pim_bank_rules *rules, struct pim_error *error);
+/* Mappers estimate private banks of nodes and ports of cores: PIM_BAD_INPUT for channels of a standard. */
+enum pim_status pim_cost_check_mapped(const struct pim_configuration *configuration, struct pim_error *error);
 /* energy.* of nodes; what cores alone have is 0 */
 struct pim_energy_configuration pim_cost_read_energy(const struct pim_configuration *configuration);
 /*

@@ -1,5 +1,6 @@
 #include "models/system/configure.h"
 
+#include "models/cost/read.h"
 #include "models/system/schema.h"
 #include "models/system/used.h"
 #include "traces/file/hardware.h"
@@ -94,6 +95,8 @@ enum pim_status pim_configure_replay(const struct pim_trace *trace, const char *
         status = check_sets(sources, *configuration, error);
     if (status == PIM_OK)
         status = check_sums(trace, name, *configuration, error);
+    if (status == PIM_OK && sources->purpose == PIM_TO_MAP)
+        status = pim_cost_check_mapped(*configuration, error);
     if (status == PIM_OK)
         status = pim_hardware_read(*configuration, hardware, error);
     if (status != PIM_OK) {

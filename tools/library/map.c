@@ -9,6 +9,7 @@
 #include "mappers/network/onnx/onnx.h"
 #include "mappers/network/recognition/recognition.h"
 #include "mappers/network/source.h"
+#include "models/cost/read.h"
 #include "models/system/read.h"
 #include "models/system/system.h"
 #include "sim/try.h"
@@ -208,7 +209,7 @@ static enum pim_status make(const struct pim_map_request *request, struct pim_ma
         request->mapper->accept(request->options, request->output != NULL, error) != PIM_OK)
         return error->status;
     if (pim_map_read_network(request, &map->network, error) != PIM_OK ||
-        pim_machine_banks_check(request->configuration, error) != PIM_OK ||
+        pim_cost_check_mapped(request->configuration, error) != PIM_OK ||
         pim_hardware_read(request->configuration, &map->hardware, error) != PIM_OK)
         return error->status;
     map->configuration = pim_configuration_write(request->configuration, false);

@@ -1,7 +1,9 @@
 #include "tools/sweep/run.h"
 
+#include "models/cost/read.h"
 #include "models/system/configure.h"
 #include "models/system/system.h"
+#include "tools/library/words.h"
 #include "tools/sweep/best.h"
 
 #include <stdlib.h>
@@ -34,6 +36,30 @@ static enum pim_status replay(const struct pim_sweep *sweep, const struct pim_sw
     return status;
 }
 
+/* A hardware that a replay refuses is refused as that of the mapping first, if mappers do not take it. */
+static enum pim_status refuse_mapped(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                     struct pim_error *error)
+{
+    const struct pim_sweep_source *source = &sweep->sources[point->source];
+    struct pim_configuration *mapped;
+    struct pim_map_words words;
+    struct pim_error cause;
+    if (source->trace || pim_sweep_configure(sweep, point, sweep->map_once, &mapped, &cause) != PIM_OK)
+        return error->status;
+    enum pim_status status = pim_map_words_parse(source->mapper, &words, &cause);
+    if (status == PIM_OK) {
+        for (size_t i = 0; status == PIM_OK && i < words.set_count; i++)
+            if (!pim_sweep_of_network(words.sets[i]))
+                status = pim_configuration_set(mapped, words.sets[i], &cause);
+        pim_map_words_terminate(&words);
+    }
+    if (status == PIM_OK && pim_configuration_complete(mapped, &cause) == PIM_OK &&
+        pim_cost_check_mapped(mapped, &cause) != PIM_OK)
+        *error = cause;
+    pim_configuration_destroy(mapped);
+    return error->status;
+}
+
 static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace_pool *pool,
                                  const struct pim_sweep_point *point, struct pim_sweep_result *result,
                                  struct pim_error *error)
@@ -52,6 +78,8 @@ static enum pim_status run_point(const struct pim_sweep *sweep, struct pim_trace
         result->has_configuration = true;
     }
     free(text);
+    if (status == PIM_BAD_INPUT)
+        status = refuse_mapped(sweep, point, error);
     struct pim_sweep_best best = {.point = *point};
     if (status == PIM_OK && sweep->take_best)
         status = pim_sweep_find_best(sweep, pool, point, &hardware, &best, error);

@@ -324,7 +324,9 @@ void pim_need_describe(const struct pim_hardware_need *need, const struct pim_co
     }
     const bool above = need->values[0] == '>', without = need->values[0] == '\0';
     describe_keys(need, configuration, wanted, here);
-    if (without && purpose == PIM_TO_MAP) /* which keys it has instead would be of no use */
+    const bool standard =
+        strcmp(need->key, "dram.standard") == 0 || strcmp(need->key, "global_memory.standard") == 0;
+    if (standard && purpose == PIM_TO_MAP) /* which keys it has instead would be of no use */
         (void)snprintf(instead, sizeof instead, " and which mappers do not take");
     else if (without)
         (void)snprintf(instead, sizeof instead, " and has values of its own (%.40s_values)", wanted);

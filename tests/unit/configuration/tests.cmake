@@ -39,6 +39,10 @@ pimsim_command_test(standard_instead "config check configs/hardware/nicepim-4x4.
 set(map_standard "map nicepim --network configs/networks/vgg8.cfg --hardware configs/hardware/nicepim-4x4.cfg --set dram.standard=hbm2_2000")
 pimsim_command_test(standard_mapped "${map_standard} --set dram.trefi_ns=300" 1 "^$"
   "^pimsim map nicepim: dram\\.trefi_ns: counts without dram\\.standard alone, which is \"hbm2_2000\" here and which mappers do not take: it would change nothing\n$")
+pimsim_command_test(standard_values_mapped "map nicepim --network configs/networks/vgg8.cfg --hardware configs/hardware/nicepim-4x4.cfg --set dram.standard_values=dram.trp=3" 1 "^$"
+  "^pimsim map nicepim: dram\\.standard_values: counts with dram\\.standard alone, which is \"\" here and which mappers do not take: it would change nothing\n$")
+pimsim_command_test(port_standard_mapped "map pimcomp --network configs/networks/vgg8.cfg --hardware configs/hardware/pimcomp-arch-a.cfg --set global_memory.standard=ddr4_2400r" 1 "^$"
+  "^pimsim map pimcomp: command line: global_memory\\.standard: mappers estimate ports: map without it, and run ")
 pimsim_command_test(standard_clock "${map_standard}" 1 "^$"
   "^pimsim map nicepim: command line: dram\\.standard: mappers estimate private banks: map without it, and run ")
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/tiles_with_banks.cfg
