@@ -14,15 +14,15 @@ static enum pim_status refuse(const struct pim_option_table *table, const char *
     size_t least = SIZE_MAX;
     for (size_t i = 0; i < table->count; i++) {
         size_t distance = pim_edit_distance(name, table->rows[i].name);
-        if (distance < least) {
+        if (distance < least && pim_is_near(name, table->rows[i].name)) {
             least = distance;
             nearest = table->rows[i].name;
         }
     }
-    if (!nearest)
+    if (table->count == 0)
         return pim_fail(error, PIM_USAGE, "--%.60s: mapper %s has no options", name, mapper);
-    return pim_fail(error, PIM_USAGE, "--%.60s: mapper %s has no such option; the nearest is --%s", name,
-                    mapper, nearest);
+    return pim_fail(error, PIM_USAGE, "--%.60s: mapper %s has no such option%s%s", name, mapper,
+                    nearest ? "; the nearest is --" : "", nearest ? nearest : "");
 }
 
 enum pim_status pim_option_find(const struct pim_option_table *table, const char *mapper, const char *name,

@@ -38,3 +38,9 @@ size_t pim_edit_distance(const char *a, const char *b)
     }
     return last[n];
 }
+
+bool pim_is_near(const char *a, const char *b)
+{
+    const size_t m = strnlen(a, LONGEST), n = strnlen(b, LONGEST);
+    return 3 * pim_edit_distance(a, b) <= (m > n ? m : n);
+}

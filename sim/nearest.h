@@ -4,6 +4,7 @@
 #ifndef PIMSIM_SIM_NEAREST_H
 #define PIMSIM_SIM_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -11,5 +12,8 @@
  * string alignment). Upper and lower case are the same letter. Only the first 255 bytes of either name count.
  */
 size_t pim_edit_distance(const char *a, const char *b);
+
+/* Whether one of them may be meant by the other: no more edits than a third of the longer one. */
+bool pim_is_near(const char *a, const char *b);
 
 #endif

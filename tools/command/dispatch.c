@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* What all tables of commands have beside these. */
+static const char *const options[] = {"--help", "--usage"};
+
 int command_fail(const char *words, const struct pim_error *error)
 {
     fprintf(stderr, "%s: %s\n", words, error->text);
@@ -20,6 +25,10 @@ int command_finish(const char *words, int code)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
+    if (errno == 0) { /* an earlier write failed, and its cause is lost: another one tells it */
+        (void)fputc('\n', stdout);
+        (void)fflush(stdout);
+    }
     fprintf(stderr, "%s: standard output: %s\n", words, errno ? strerror(errno) : "write failed");
     clearerr(stdout); /* a second call reports nothing */
     return code == 0 ? 1 : code;
@@ -39,6 +48,18 @@ static void print_table(const struct command *table, size_t count, const char *a
     fprintf(out, "\n%s COMMAND --help tells more about one of them.\n", words);
 }
 
+/* The names alone, in lines of less than 80 characters. */
+static void print_usage(const struct command *table, size_t count, const char *words)
+{
+    printf("Usage: %s COMMAND [ARGUMENT...]\n", words);
+    int column = printf("Commands:");
+    for (size_t i = 0; i < count; i++) {
+        if (column + (int)strlen(table[i].name) + 2 > 79)
+            column = printf("\n         ") - 1;
+        column += printf(" %s%s", table[i].name, i + 1 < count ? "," : "\n");
+    }
+}
+
 static const struct command *find(const struct command *table, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -51,16 +72,18 @@ static const struct command *find(const struct command *table, size_t count, con
 static int refuse(const struct command *table, size_t count, const char *words, const char *name)
 {
     size_t least = SIZE_MAX;
-    const char *nearest = "";
-    for (size_t i = 0; i < count; i++) {
-        size_t distance = pim_edit_distance(table[i].name, name);
-        if (distance < least) {
+    const char *nearest = NULL;
+    for (size_t i = 0; i < count + COUNT(options); i++) {
+        const char *known = i < count ? table[i].name : options[i - count];
+        size_t distance = pim_edit_distance(known, name);
+        if (distance < least && pim_is_near(known, name)) {
             least = distance;
-            nearest = table[i].name;
+            nearest = known;
         }
     }
-    fprintf(stderr, "%s: unknown command %.60s; the nearest is %s (%s --help lists all)\n", words, name,
-            nearest, words);
+    fprintf(stderr, "%s: unknown %s %.60s%s%s (%s --help lists all)\n", words,
+            name[0] == '-' ? "option" : "command", name, nearest ? "; the nearest is " : "",
+            nearest ? nearest : "", words);
     return 2;
 }
 
@@ -86,7 +109,11 @@ int command_dispatch(const struct command *table, size_t count, const char *abou
     if ((help && argument_count == 2) || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
         strcmp(name, "-?") == 0) {
         print_table(table, count, about, words, stdout);
-        return 0;
+        return command_finish(words, 0);
+    }
+    if (strcmp(name, "--usage") == 0) {
+        print_usage(table, count, words);
+        return command_finish(words, 0);
     }
     const char *wanted = help ? arguments[2] : name;
     const struct command *command = find(table, count, wanted);

@@ -278,8 +278,7 @@ static bool is_known(const struct argp_option *options, const char *name, size_t
     return false;
 }
 
-/* Refuses an option that there is not, with the nearest one: never --help and --usage, which say
- * nothing of this command. */
+/* Refuses an option that there is not, with the nearest one if that may be meant. */
 static void refuse_name(const struct argp_option *options, const char *words, const char *option,
                         size_t length)
 {
@@ -288,7 +287,7 @@ static void refuse_name(const struct argp_option *options, const char *words, co
     size_t least = SIZE_MAX;
     (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 60 ? length : 60), option + 2);
     for (const struct argp_option *o = options; o->name; o++)
-        if (o->key != '?' && o->key != USAGE_KEY && pim_edit_distance(o->name, wanted) < least) {
+        if (pim_is_near(o->name, wanted) && pim_edit_distance(o->name, wanted) < least) {
             least = pim_edit_distance(o->name, wanted);
             nearest = o->name;
         }

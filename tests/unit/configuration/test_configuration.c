@@ -493,6 +493,8 @@ START_TEST(edit_distances)
     memset(b, 'y', sizeof b);
     a[599] = b[599] = '\0';
     ck_assert_uint_eq(pim_edit_distance(a, b), 255);
+    ck_assert(pim_is_near("hlep", "help") && pim_is_near("set", "se") && pim_is_near("helpp", "help"));
+    ck_assert(!pim_is_near("helpp", "set") && !pim_is_near("usges", "usage"));
 }
 END_TEST
 

@@ -19,9 +19,14 @@ pimsim_command_test(help_of_command "help config show" 0 "Usage: pimsim config s
 pimsim_command_test(unknown "confgi" 2 "^$" "^pimsim: unknown command confgi; the nearest is config ")
 pimsim_command_test(unknown_inner "config chekc" 2 "^$" "^pimsim config: unknown command chekc; the nearest is check ")
 pimsim_command_test(unknown_option "config show --sett a" 2 "^$" "^pimsim config show: unrecognized option '--sett'. the nearest is --set ")
-# What every command has is never the nearest.
-pimsim_command_test(unknown_usage "compare --usges" 2 "^$" "^pimsim compare: unrecognized option '--usges'. the nearest is --format \\(")
-pimsim_command_test(unknown_help "compare --helo" 2 "^$" "^pimsim compare: unrecognized option '--helo'. the nearest is --format \\(")
+# The nearest is named where it may be meant.
+pimsim_command_test(unknown_far "compare --usges" 2 "^$" "^pimsim compare: unrecognized option '--usges' \\(")
+pimsim_command_test(unknown_help "dram --helpp" 2 "^$" "^pimsim dram: unrecognized option '--helpp'. the nearest is --help \\(")
+pimsim_command_test(unknown_help_outside "--hlep" 2 "^$" "^pimsim: unknown option --hlep. the nearest is --help \\(")
+pimsim_command_test(unknown_command_far "simulate" 2 "^$" "^pimsim: unknown command simulate \\(")
+pimsim_command_test(usage "--usage" 0 "^Usage: pimsim COMMAND \\[ARGUMENT\\.\\.\\.\\]\nCommands: map, run, .* config\n$" "")
+pimsim_command_test(usage_inner "config --usage" 0 "\nCommands: show, .*schema\n$" "")
+pimsim_command_test(tune_jobs "tune --jobs 65" 2 "^$" "^pimsim tune: --jobs: found 65, allowed is an integer from 1 to 64\n")
 pimsim_command_test(wrong_choice "config schema --format jsom" 2 "^$"
   "^pimsim config schema: --format: found jsom, allowed is text\\|markdown\\|json; the nearest is json\n")
 pimsim_command_test(missing_argument "config check" 2 "^$" "^pimsim config check: an argument is missing: FILE")
