@@ -81,9 +81,9 @@ static int refuse(const struct command *table, size_t count, const char *words, 
             nearest = known;
         }
     }
-    fprintf(stderr, "%s: unknown %s %.60s%s%s (%s --help lists all)\n", words,
-            name[0] == '-' ? "option" : "command", name, nearest ? "; the nearest is " : "",
-            nearest ? nearest : "", words);
+    fprintf(stderr, "%s: %s %.60s%s%s (%s --help lists all)\n", words,
+            name[0] == '-' ? "unrecognized option" : "unknown command", name,
+            nearest ? "; the nearest is " : "", nearest ? nearest : "", words);
     return 2;
 }
 

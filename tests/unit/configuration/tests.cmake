@@ -22,7 +22,7 @@ pimsim_command_test(unknown_option "config show --sett a" 2 "^$" "^pimsim config
 # The nearest is named where it may be meant.
 pimsim_command_test(unknown_far "compare --usges" 2 "^$" "^pimsim compare: unrecognized option '--usges' \\(")
 pimsim_command_test(unknown_help "dram --helpp" 2 "^$" "^pimsim dram: unrecognized option '--helpp'. the nearest is --help \\(")
-pimsim_command_test(unknown_help_outside "--hlep" 2 "^$" "^pimsim: unknown option --hlep. the nearest is --help \\(")
+pimsim_command_test(unknown_help_outside "--hlep" 2 "^$" "^pimsim: unrecognized option --hlep. the nearest is --help \\(")
 pimsim_command_test(unknown_command_far "simulate" 2 "^$" "^pimsim: unknown command simulate \\(")
 pimsim_command_test(usage "--usage" 0 "^Usage: pimsim COMMAND \\[ARGUMENT\\.\\.\\.\\]\nCommands: map, run, .* config\n$" "")
 pimsim_command_test(usage_inner "config --usage" 0 "\nCommands: show, .*schema\n$" "")
