@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define NOT_GIVEN UINT32_MAX
 #define NO_NUMBER UINT64_MAX
@@ -23,10 +24,38 @@ struct dram_options {
     struct dram_tensor tensor;
 };
 
+/* The parts of a standard, a line of at most 100 characters each. */
+static void print_parts(const char *title, enum pim_dram_preset_kind kind, const char *standard)
+{
+    const struct pim_dram_preset_list *list = &pim_dram_preset_lists[kind];
+    size_t column = 11;
+    printf("  %-9s", title);
+    for (size_t i = 0; i < list->count; i++) {
+        const char *part = pim_dram_part_of(&list->items[i], standard);
+        if (!part)
+            continue;
+        column += 1 + strlen(part);
+        if (column > 100) {
+            printf("\n           ");
+            column = 12 + strlen(part);
+        }
+        printf(" %s", part);
+    }
+    printf("\n");
+}
+
 static void print_presets(void)
 {
+    const struct pim_dram_preset_list *standards = &pim_dram_preset_lists[PIM_DRAM_STANDARD];
     for (size_t i = 0; i < pim_dram_preset_count(); i++)
         printf("%-15s %s\n", pim_dram_preset(i)->name, pim_dram_preset(i)->about);
+    printf("\nSTANDARD_BIN_DENSITY, as ddr4_2933y_16gb_x4, of these:\n");
+    for (size_t i = 0; i < standards->count; i++) {
+        const struct pim_dram_preset *standard = &standards->items[i];
+        printf("%-15s %s\n", standard->name, standard->about);
+        print_parts("bins", PIM_DRAM_BIN, standard->name);
+        print_parts("densities", PIM_DRAM_DENSITY, standard->name);
+    }
 }
 
 enum output { OUTPUT_LOG, OUTPUT_COMMANDS, OUTPUT_STATS, OUTPUTS };
@@ -278,7 +307,7 @@ int command_dram(int argument_count, char **arguments)
         .stream = {0, NO_NUMBER, NO_NUMBER, (double)NAN, (double)NAN, (double)NAN, NO_NUMBER},
         .tensor = {NULL, NULL, NOT_GIVEN, NO_NUMBER, NO_NUMBER, NO_NUMBER, false}};
     const struct option_rule rules[] = {
-        OPTIONS_DRAM_MEMORY(options.memory, "(see --list-presets)"),
+        OPTIONS_DRAM_MEMORY(options.memory, "(see --list-presets), or BIN_DENSITY"),
         RULE_TEXT("requests", options.requests, "FILE",
                   "The requests: cycle,op,address[,bytes] with op R or W"),
         RULE_CHOICE("requests-format", options.requests_format, "FORMAT", DRAM_LIST_FORMAT_NAMES,
@@ -306,7 +335,8 @@ int command_dram(int argument_count, char **arguments)
         RULE_FLAG("reproducible", options.reproducible,
                   "Leaves out what differs from run to run: CPU seconds"),
         OPTION_QUIET(options),
-        RULE_FLAG("list-presets", options.list_presets, "Lists the memories that are built in"),
+        RULE_FLAG("list-presets", options.list_presets,
+                  "Lists the memories that are built in, and speed bins and densities"),
     };
     const struct option_usage usage =
         OPTION_USAGE("", "Simulates a DRAM alone: request lists in, cycles and energy out.", rules, 0, 0);

@@ -1,0 +1,261 @@
+/* Memories of a speed bin and a density: each runs, is what its names say, and is the preset of the same
+ * figures where there is one. */
+#include "tests/unit/dram_bins/bins.h"
+#include "tests/unit/dram_channel/support.h"
+#include "tests/unit/test_main.h"
+#include "tools/command/dram/list.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool bins_memory(size_t bin, size_t density, struct bin_memory *memory)
+{
+    const struct pim_dram_preset_list *bins = &pim_dram_preset_lists[PIM_DRAM_BIN],
+                                      *densities = &pim_dram_preset_lists[PIM_DRAM_DENSITY];
+    *memory = (struct bin_memory){.bin = bins->items[bin].name, .density = densities->items[density].name};
+    (void)snprintf(memory->standard, sizeof memory->standard, "%.*s", (int)strcspn(memory->bin, "_"),
+                   memory->bin);
+    const char *rest = pim_dram_part_of(&densities->items[density], memory->standard);
+    if (!rest)
+        return false;
+    const char *width = strstr(rest, "_x");
+    memory->gigabits = (uint32_t)strtoul(rest, NULL, 10);
+    memory->width = width ? (uint32_t)strtoul(width + 2, NULL, 10) : 0;
+    memory->rate = (uint32_t)strtoul(memory->bin + strlen(memory->standard) + 1, NULL, 10);
+    (void)snprintf(memory->name, sizeof memory->name, "%s_%s", memory->bin, rest);
+    return true;
+}
+
+static void complain(void *context, const struct pim_dram_violation *violation)
+{
+    ck_abort_msg("%s: command %" PRIu64 ", %s: %s", (const char *)context, violation->number,
+                 pim_dram_command_text(violation->command.command),
+                 violation->constraint ? violation->constraint->text : violation->rule);
+}
+
+/* 2000 accesses anywhere: no command breaks a rule, and no energy is told of a device without currents. */
+static void run(const char *name, const struct pim_dram_configuration *configuration,
+                struct pim_random *random)
+{
+    enum { COUNT = 2000 };
+    struct access list[COUNT];
+    struct outcome outcome;
+    struct pim_dram_energy energy;
+    struct pim_error error = {PIM_OK, ""};
+    const uint32_t access = configuration->specification.organization.access_bytes;
+    for (size_t i = 0; i < COUNT; i++)
+        list[i] =
+            (struct access){i, pim_random_below(random, configuration->mapping.capacity / access) * access,
+                            pim_random_below(random, 3) == 0};
+    serve(&outcome, configuration, list, COUNT, true);
+    struct pim_dram_check *check = pim_dram_check_create(
+        &configuration->specification, &configuration->policy, complain, (void *)(uintptr_t)name);
+    ck_assert_ptr_nonnull(check);
+    for (size_t i = 0; i < outcome.record_count; i++) {
+        struct pim_dram_logged logged =
+            pim_dram_logged_record(&configuration->specification, &outcome.records[i]);
+        ck_assert(pim_dram_check_command(check, &logged, &error) == PIM_OK);
+    }
+    ck_assert(pim_dram_check_end(check, &error) == PIM_OK);
+    pim_dram_energy_compute(&configuration->specification, &configuration->energy, &outcome.counters,
+                            outcome.cycles, &energy);
+    ck_assert_msg(isnan(energy.total), "%s has an energy", name);
+    pim_dram_check_destroy(check);
+    outcome_free(&outcome);
+}
+
+START_TEST(every_memory_runs)
+{
+    const size_t bin = (size_t)PIM_CASE(_i);
+    struct pim_dram_configuration configuration;
+    struct pim_random random;
+    struct bin_memory memory;
+    pim_random_initialize(&random, 40 + bin);
+    for (size_t density = 0; density < pim_dram_preset_lists[PIM_DRAM_DENSITY].count; density++)
+        if (bins_memory(bin, density, &memory)) {
+            configure(&configuration, memory.name, NULL);
+            run(memory.name, &configuration, &random);
+        }
+}
+END_TEST
+
+static void ignore(void *context, uint64_t request, uint64_t first_command, uint64_t completed)
+{
+    (void)context, (void)request, (void)first_command, (void)completed;
+}
+
+/* Reads in all bank groups in turn: the rate of the bin times the width of the bus, less refreshes. */
+START_TEST(bandwidth_is_the_rate)
+{
+    const size_t bin = (size_t)PIM_CASE(_i), all = pim_dram_preset_lists[PIM_DRAM_DENSITY].count;
+    struct pim_dram_configuration configuration;
+    struct pim_error error = {PIM_OK, ""};
+    struct bin_memory memory;
+    struct dram_list list;
+    size_t density = bin * 7 % all;
+    while (!bins_memory(bin, density, &memory))
+        density = (density + 1) % all;
+    static const char *const alone[] = {"dram.maintenance=rank", NULL}; /* no channel waits for the other's */
+    configure(&configuration, memory.name, alone);
+    const struct pim_dram_organization *o = &configuration.specification.organization;
+    const uint32_t *parameter = configuration.specification.parameter;
+    const struct dram_stream stream = {.pattern = DRAM_INTERLEAVED,
+                                       .count = UINT64_C(10000) * o->pseudo_channels,
+                                       .reads = 1,
+                                       .rate = 1e6,
+                                       .seed = 1};
+    ck_assert(dram_list_generate(&list, &stream, &configuration, &error) == PIM_OK);
+    uint64_t *arrived = malloc(list.count * sizeof *arrived);
+    const struct pim_dram_sink sink = {NULL, ignore, NULL};
+    struct pim_dram_memory *served = pim_dram_memory_create(
+        &configuration.specification, &configuration.policy, &configuration.mapping, &sink);
+    ck_assert(served && arrived);
+    ck_assert_uint_eq(pim_dram_memory_serve(served, list.items, list.count, 0, arrived), list.count);
+    const double seconds =
+        (double)pim_dram_memory_finish(served) * configuration.specification.clock_ps * 1e-12;
+    const double rate = (double)memory.rate * 1e6 * bins_bus_bits(memory.standard) / 8 *
+                        (1 - (double)parameter[PIM_DRAM_T_RFC] / parameter[PIM_DRAM_T_REFI]);
+    const double share = (double)list.count * o->access_bytes / seconds / rate;
+    ck_assert_msg(share > 0.95 && share < 1.01, "%s: %.4f of its rate", memory.name, share);
+    pim_dram_memory_destroy(served);
+    dram_list_terminate(&list);
+    free(arrived);
+}
+END_TEST
+
+/* Presets whose figures are a bin and a density, and all in which they differ. */
+static const struct {
+    const char *preset, *composed, *differs;
+} twins[] = {
+    {"ddr3_1600k", "ddr3_1600k_4gb_x8", ""},
+    /* Ramulator's 360 ns and its tREFI rounded up. */
+    {"ddr4_2400r", "ddr4_2400r_8gb_x8", "trfc = 433; trefi = 9364;"},
+    {"ddr4_3200", "ddr4_3200aa_8gb_x8", "mapping = \"row bank rank column group pseudo channel\";"},
+    /* Ramulator's tFAW; the others count for REFsb and shorter refreshes alone. */
+    {"ddr5_4800an", "ddr5_4800an_16gb_x8",
+     "tfaw = 48; trfc_bank = 160; trrefd = 8; trefpb_refpb = 0; trfc_fine = 0; refresh_rate = \"1\";"},
+    {"lpddr4_3200", "lpddr4_3200_4gb_x16", ""},
+    /* The interval of REFpb is Ramulator's. */
+    {"lpddr5_6400", "lpddr5_6400_16gb_x16", "trefi_bank = 391; refresh_mode = \"all_bank\";"},
+    {"gddr6_14000", "gddr6_14000_8gb_x16", ""},
+    /* Ramulator's organisation and interval of REFpb. */
+    {"hbm1_2000", "hbm1_2000_4gb", "banks = 2; rows = 32768; trefi_bank = 488; refresh_mode = \"all_bank\";"},
+    {"hbm2_2000", "hbm2_2000_8gb",
+     "channels = 8; trcd_write = 14; mapping = \"row bank rank column group pseudo channel\";"},
+    /* One pseudo-channel and its queues, half clocks of 312.5 ps, and the interval of REFpb. */
+    {"hbm3_6400", "hbm3_6400_4gb",
+     "pseudo_channels = 1; read_queue = 32; write_queue = 32; trfc = 832; trfc_bank = 640; trefi_bank = 780; "
+     "refresh_mode = \"all_bank\";"},
+};
+
+/* A memory with values of a file behind it. */
+static void configure_behind(struct pim_dram_configuration *configuration, const char *name,
+                             const char *values)
+{
+    struct pim_configuration *read;
+    struct pim_error error = {PIM_OK, ""};
+    char text[256];
+    (void)snprintf(text, sizeof text, "dram = { %s };", values);
+    ck_assert(pim_configuration_create(&pim_dram_schema, &read, &error) == PIM_OK);
+    ck_assert(pim_dram_preset_read(read, name, &error) == PIM_OK);
+    ck_assert_msg(pim_configuration_read_text(read, "text", text, strlen(text), &error) == PIM_OK &&
+                      pim_dram_configure(read, configuration, &error) == PIM_OK,
+                  "%s: %s", name, error.text);
+    pim_configuration_destroy(read);
+}
+
+START_TEST(composed_is_the_preset)
+{
+    struct pim_dram_configuration preset, composed;
+    struct outcome a, b;
+    struct pim_random random;
+    configure(&preset, twins[_i].preset, NULL);
+    configure_behind(&composed, twins[_i].composed, twins[_i].differs);
+    const struct pim_dram_specification *p = &preset.specification, *c = &composed.specification;
+    for (unsigned i = 1; i < PIM_DRAM_PARAMETERS; i++)
+        ck_assert_msg(p->parameter[i] == c->parameter[i], "%s: %s is %" PRIu32 ", of %s %" PRIu32,
+                      twins[_i].preset, pim_dram_parameter_key((enum pim_dram_parameter)i), p->parameter[i],
+                      twins[_i].composed, c->parameter[i]);
+    ck_assert_mem_eq(&p->organization, &c->organization, sizeof p->organization);
+    ck_assert_uint_eq(p->clock_ps, c->clock_ps);
+    pim_random_initialize(&random, 7);
+    struct access *list = random_list(&random, &preset, 2000, 0.1);
+    serve(&a, &preset, list, 2000, false);
+    serve(&b, &composed, list, 2000, false);
+    ck_assert_mem_eq(a.completed, b.completed, 2000 * sizeof *a.completed);
+    ck_assert_uint_eq(a.cycles, b.cycles);
+    outcome_free(&a);
+    outcome_free(&b);
+    free(list);
+}
+END_TEST
+
+/* What does not make a memory is refused with what there is. */
+static const struct {
+    const char *name, *message;
+} refused[] = {
+    {"ddr4_2933y",
+     "no preset 'ddr4_2933y': behind the speed bin ddr4_2933y a density of ddr4 follows: 2gb_x4, "},
+    {"hbm3_6400_8gb_x4",
+     "behind the speed bin hbm3_6400 a density of hbm3 follows: 4gb, 4gb_8hi, 8gb_8hi, 16gb_8hi"},
+    {"ddr4_2933y_ddr5_16gb_x8", "behind the speed bin ddr4_2933y a density of ddr4 follows: 2gb_x4, "},
+    {"gddr6_14000_1350mv", "behind the speed bin gddr6_14000_1350mv a density of gddr6 follows: 8gb_x8, "},
+    {"ddr4_2933y_16gb_x4_", "behind the speed bin ddr4_2933y a density"},
+    {"lpddr5_5500_16gb_x16", "shows all; speed bins of lpddr5, with a density behind them: 6400"},
+    {"ddr4_16gb_x4", "speed bins of ddr4, with a density behind them: 1600j, "},
+    {"ddr9_3200_8gb_x8", "no preset 'ddr9_3200_8gb_x8'; the nearest is "},
+    {"ddr4", "the nearest is ddr4_3200, `pimsim dram --list-presets` shows all; speed bins of ddr4, "},
+    {"", "no preset ''; the nearest is "},
+};
+
+START_TEST(what_is_no_memory)
+{
+    struct pim_dram_configuration configuration;
+    struct pim_error error;
+    ck_assert(try_configure(&configuration, refused[_i].name, NULL, &error) == PIM_USAGE);
+    ck_assert_msg(strstr(error.text, refused[_i].message), "%s", error.text);
+}
+END_TEST
+
+/* The name of the whole stands in results, and a value tells the file that it is from. */
+START_TEST(values_tell_their_file)
+{
+    struct pim_configuration *values;
+    struct pim_error error = {PIM_OK, ""};
+    ck_assert(pim_configuration_create(&pim_dram_schema, &values, &error) == PIM_OK);
+    ck_assert(pim_dram_preset_read(values, "ddr4_2933y_16gb_x16", &error) == PIM_OK);
+    ck_assert_str_eq(pim_configuration_text(values, "name"), "ddr4_2933y_16gb_x16");
+    char *text = pim_configuration_write(values, true);
+    ck_assert_ptr_nonnull(text);
+    static const char *const origins[] = {
+        "standards/ddr4:", "bins/ddr4_2933y:", "densities/ddr4_16gb_x16:", "pages/ddr4_2933_x16:"};
+    for (size_t i = 0; i < sizeof origins / sizeof origins[0]; i++)
+        ck_assert_msg(strstr(text, origins[i]), "%s in\n%s", origins[i], text);
+    free(text);
+    pim_configuration_destroy(values);
+}
+END_TEST
+
+static Suite *suite_dram_memories(void)
+{
+    Suite *suite = suite_create("dram_memories");
+    TCase *cases = tcase_create("bins");
+    const size_t bins = pim_dram_preset_lists[PIM_DRAM_BIN].count;
+    tcase_add_loop_test(cases, every_memory_runs, 0, PIM_CASES(bins));
+    tcase_add_loop_test(cases, bandwidth_is_the_rate, 0, PIM_CASES(bins));
+    tcase_add_loop_test(cases, composed_is_the_preset, 0, sizeof twins / sizeof twins[0]);
+    tcase_add_loop_test(cases, what_is_no_memory, 0, sizeof refused / sizeof refused[0]);
+    tcase_add_test(cases, values_tell_their_file);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+void pimsim_suites(SRunner *runner)
+{
+    srunner_add_suite(runner, suite_dram_memories());
+    srunner_add_suite(runner, suite_dram_values());
+}
