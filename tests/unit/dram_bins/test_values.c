@@ -105,7 +105,8 @@ static const struct time ddr5_times[] = {
 };
 
 static const struct bin ddr5_bins[] = {
-    {"3200an", 15}, {"4800an", 14.166}, {"5600an", 14.285}, {"6400an", 14.375}, {NULL, 0}};
+    {"3200an", 15},     {"3200b", 16.25}, {"3200c", 17.5},    {"4800an", 14.166}, {"4800b", 16},
+    {"5600an", 14.285}, {"5600b", 16},    {"6400an", 14.375}, {"6400b", 16},      {NULL, 0}};
 
 static const struct time lpddr4_times[] = {
     {PIM_DRAM_T_RCDRD, 0, 4, {18}},
@@ -142,7 +143,7 @@ static const struct standard standards[] = {
      {9, 10, 11, 12, 14, 16, 16},
      ddr4_times,
      ddr4_bins},
-    {"ddr5", 32, {3200, 4800, 5600, 6400}, {625, 416, 357, 312}, {22, 32, 38, 44}, ddr5_times, ddr5_bins},
+    {"ddr5", 32, {3200, 4800, 5600, 6400}, {625, 416, 357, 312}, {0}, ddr5_times, ddr5_bins},
     {"lpddr4",
      16,
      {1600, 2133, 2667, 3200, 3733, 4266},
@@ -204,7 +205,8 @@ static void compare_bin(const struct bin_memory *memory, const struct standard *
     for (const struct time *time = standard->times; time && time->parameter != PIM_DRAM_NO_PARAMETER; time++)
         if (time->width == 0 || time->width == memory->width)
             same(memory, parameter, time->parameter, expected(time, rate, memory->rate));
-    same(memory, parameter, PIM_DRAM_T_CWL, standard->cwl[rate]);
+    const bool ddr5 = strcmp(standard->name, "ddr5") == 0; /* CWL is CL - 2, and CL is even */
+    same(memory, parameter, PIM_DRAM_T_CWL, ddr5 ? parameter[PIM_DRAM_T_CL] - 2 : standard->cwl[rate]);
     if (strcmp(standard->name, "lpddr4") == 0) {
         same(memory, parameter, PIM_DRAM_T_RTW, clocks(3.5, memory->rate) + 2); /* tDQSCK, and the preamble */
         same(memory, parameter, PIM_DRAM_T_RREFD, parameter[PIM_DRAM_T_RRD_S]);
@@ -218,7 +220,8 @@ static void compare_bin(const struct bin_memory *memory, const struct standard *
     for (unsigned i = 0; bin && i < 4; i++) {
         static const enum pim_dram_parameter which[] = {PIM_DRAM_T_CL, PIM_DRAM_T_RCDRD, PIM_DRAM_T_RCDWR,
                                                         PIM_DRAM_T_RP};
-        same(memory, parameter, which[i], clocks(bin->ns, memory->rate));
+        const uint32_t cycles = clocks(bin->ns, memory->rate);
+        same(memory, parameter, which[i], ddr5 && i == 0 ? cycles + cycles % 2 : cycles);
     }
 }
 
@@ -383,6 +386,8 @@ START_TEST(densities_are_the_standards)
         if (strcmp(d->standard, "ddr5") == 0) { /* REFsb has one distance for both */
             same_time(&memory, specification, PIM_DRAM_T_REFPB_REFPB, d->trfc_bank_ns, almost);
             same_time(&memory, specification, PIM_DRAM_T_RREFD, 30, almost);
+            const double fine = d->gigabits == 8 ? 130 : d->gigabits == 16 ? 160 : 220; /* tRFC2 */
+            same_time(&memory, specification, PIM_DRAM_T_RFC_FINE, d->trfc_ns > 0 ? fine : 0, almost);
         }
         if (strcmp(d->standard, "lpddr5") == 0)
             same_time(&memory, specification, PIM_DRAM_T_REFPB_REFPB, d->gigabits == 2 ? 60 : 90, almost);

@@ -251,7 +251,7 @@ END_TEST
  * those of private banks, and every access was a hit, a miss or a conflict, or met a waiting write. */
 static const char *const shared[][4] = {
     {"dram.standard=ddr4_2400r", "clock.memory_khz=1200000", "dram.nodes=16", NULL},
-    {"dram.standard=hbm3_6400", "clock.memory_khz=3200000", "dram.nodes=4", "dram.accesses=3"},
+    {"dram.standard=hbm3_6400_4gb_8hi", "clock.memory_khz=3200000", "dram.nodes=4", "dram.accesses=3"},
     {"dram.standard=lpddr5_6400", "clock.memory_khz=800000", "dram.nodes=3", NULL},
     {"dram.standard=hbm2_2000", "clock.memory_khz=1000000", "dram.nodes=16", NULL},
 };

@@ -307,7 +307,7 @@ int command_dram(int argument_count, char **arguments)
         .stream = {0, NO_NUMBER, NO_NUMBER, (double)NAN, (double)NAN, (double)NAN, NO_NUMBER},
         .tensor = {NULL, NULL, NOT_GIVEN, NO_NUMBER, NO_NUMBER, NO_NUMBER, false}};
     const struct option_rule rules[] = {
-        OPTIONS_DRAM_MEMORY(options.memory, "(see --list-presets), or BIN_DENSITY"),
+        OPTIONS_DRAM_MEMORY(options.memory, "(see --list-presets), or STANDARD_BIN_DENSITY"),
         RULE_TEXT("requests", options.requests, "FILE",
                   "The requests: cycle,op,address[,bytes] with op R or W"),
         RULE_CHOICE("requests-format", options.requests_format, "FORMAT", DRAM_LIST_FORMAT_NAMES,
