@@ -1,9 +1,11 @@
 #include "sim/arena.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { DEFAULT_CHUNK_BYTES = 65536, LARGEST_ALIGNMENT = 4096, LEAST_ARRAY_ITEMS = 8 };
 
@@ -173,4 +175,27 @@ void *pim_array_require(void *items, size_t *capacity, size_t needed, size_t ite
     if (!grown)
         out_of_memory(needed, item_size);
     return grown;
+}
+
+static void *obtain(size_t count, size_t size)
+{
+    void *items = NULL;
+    if (size != 0 && count > (SIZE_MAX - PIM_LINE) / size)
+        return NULL;
+    size_t bytes = count * size + (count * size == 0), huge = bytes / PIM_HUGE_PAGE * PIM_HUGE_PAGE;
+    if (posix_memalign(&items, huge ? (size_t)PIM_HUGE_PAGE : (size_t)PIM_LINE, bytes) != 0)
+        return NULL;
+#if defined(MADV_HUGEPAGE)
+    if (huge)
+        (void)madvise(items, huge, MADV_HUGEPAGE); /* a wish: without it the results are the same */
+#endif
+    memset(items, 0, bytes);
+    return items;
+}
+
+void *pim_lines_allocate(size_t count, size_t size, bool *failed)
+{
+    void *items = obtain(count, size);
+    *failed |= !items;
+    return items;
 }

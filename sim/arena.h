@@ -74,4 +74,14 @@ void *pim_array_grow(void *items, size_t *capacity, size_t needed, size_t item_s
 /* The same, but aborts with a message instead of NULL. */
 void *pim_array_require(void *items, size_t *capacity, size_t needed, size_t item_size);
 
+enum {
+    PIM_LINE = 64,          /* bytes of a cache line */
+    PIM_HUGE_PAGE = 1 << 21 /* bytes of a huge page */
+};
+
+/* `count` items of `size` bytes, all 0, at the beginning of a cache line, or of a huge page when they fill
+ * one; the system is then asked to map them by huge pages. The caller frees them with free(); NULL, and
+ * `failed`, when there is no memory, or the size is no size_t. */
+void *pim_lines_allocate(size_t count, size_t size, bool *failed);
+
 #endif

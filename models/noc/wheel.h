@@ -10,7 +10,7 @@
 #define PIMSIM_MODELS_NOC_WHEEL_H
 
 #include "models/noc/bits.h"
-#include "models/noc/memory.h"
+#include "sim/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,9 +30,9 @@ static inline void pim_noc_wheel_create(struct pim_noc_wheel *wheel, uint32_t un
 {
     wheel->words = (units + 63) / 64;
     wheel->groups = (wheel->words + 63) / 64;
-    wheel->sets = pim_noc_allocate((size_t)PIM_NOC_HORIZON * wheel->words, sizeof *wheel->sets, failed);
+    wheel->sets = pim_lines_allocate((size_t)PIM_NOC_HORIZON * wheel->words, sizeof *wheel->sets, failed);
     wheel->touched =
-        pim_noc_allocate((size_t)PIM_NOC_HORIZON * wheel->groups, sizeof *wheel->touched, failed);
+        pim_lines_allocate((size_t)PIM_NOC_HORIZON * wheel->groups, sizeof *wheel->touched, failed);
 }
 
 static inline void pim_noc_wheel_destroy(struct pim_noc_wheel *wheel)

@@ -31,18 +31,19 @@ struct pim_slot *pim_engine_blocker(struct pim_node *node, const struct pim_slot
 
 /* The wait state for the first dependency of the head that is not complete, or PIM_STATE_IDLE when there is
  * none. While what was found last is not complete, no slot needs a look. */
-static uint8_t blocked_by(struct pim_node *node, struct pim_engine_queue *queue)
+static uint8_t blocked_by(struct pim_node *node, enum pim_engine engine)
 {
+    struct pim_engine_queue *queue = &node->queue[engine];
     if (queue->blocker > node->unit.oldest && !pim_node_is_done(node, queue->blocker - 1))
-        return queue->cause;
+        return node->cause[engine];
     const struct pim_slot *other = pim_engine_blocker(node, &node->slots[queue->first]);
     queue->blocker = 0;
     if (!other)
         return PIM_STATE_IDLE;
     queue->blocker = other->sequence + 1;
-    queue->cause =
+    node->cause[engine] =
         (uint8_t)(PIM_STATE_WAIT + pim_wait_of_engine(pim_opcode_engine(other->instruction.opcode)));
-    return queue->cause;
+    return node->cause[engine];
 }
 
 static void started(struct pim_node *node, enum pim_engine engine, struct pim_slot *slot, pim_time at)
@@ -109,6 +110,7 @@ static void ended(struct pim_kernel *kernel, void *context)
     (void)kernel;
     struct pim_slot *slot = context;
     struct pim_node *node = slot->node;
+    pim_node_prefetch(node);
     const struct pim_space space = pim_space_given(&slot->instruction);
     for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
         if (space.bytes[buffer] > 0) {
@@ -311,7 +313,7 @@ bool pim_engine_try(struct pim_node *node, enum pim_engine engine)
         show(node, engine, PIM_STATE_IDLE);
         return false;
     }
-    uint8_t state = blocked_by(node, queue);
+    uint8_t state = blocked_by(node, engine);
     if (state == PIM_STATE_IDLE && node->array->configuration.in_order &&
         pim_node_head(node, engine)->sequence != node->unit.issued)
         state = PIM_STATE_WAIT + PIM_WAIT_ISSUE;

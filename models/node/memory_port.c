@@ -20,7 +20,7 @@ static void schedule(struct pim_node *node)
         at = port->free_at;
     port->scheduled = true;
     /* Arbitration is the last phase of its tick, so that every request of the tick takes part. */
-    pim_kernel_schedule(kernel, at - now, PIM_PHASE_UNIT, arbitrate, node);
+    pim_kernel_schedule(kernel, at - now, PIM_PHASE_UNIT, arbitrate, port);
 }
 
 /* The port has taken the whole request of a client. */
@@ -41,8 +41,12 @@ void pim_port_next(struct pim_node *node)
 
 static void arbitrate(struct pim_kernel *kernel, void *context)
 {
-    struct pim_node *node = context;
-    struct pim_memory_port *port = &node->port;
+    struct pim_memory_port *port = context;
+    struct pim_node *node = (struct pim_node *)(void *)((char *)port - offsetof(struct pim_node, port));
+    PIM_PREFETCH(&port->bank);
+    PIM_PREFETCH(&port->bank.row);
+    PIM_PREFETCH(&port->bank.last_access);
+    PIM_PREFETCH(&node->array);
     const struct pim_node_configuration *configuration = &node->array->configuration;
     port->scheduled = false;
     if (port->busy || !port->active)

@@ -14,7 +14,6 @@ static struct pim_packet *new_packet(struct pim_node *node, struct pim_slot *slo
     }
     *packet = (struct pim_packet){.source = node->unit.id,
                                   .destination = slot->instruction.u.network.peer,
-                                  .tag = slot->instruction.u.network.tag,
                                   .phase = node->unit.sums,
                                   .kind = (uint8_t)kind,
                                   .array = array};
@@ -269,6 +268,7 @@ static void packet_written(struct pim_kernel *kernel, void *context)
     struct pim_packet *packet = context;
     struct pim_slot *slot = packet->receive;
     struct pim_node *node = slot->node;
+    pim_node_prefetch(node);
     struct pim_network_interface *interface = &node->interface;
     struct pim_receive *receive = &slot->receive;
     receive->moved += packet->bytes;
@@ -323,7 +323,9 @@ static void accept_announcement(struct pim_node *node, struct pim_packet *packet
     }
     interface->announcements = more;
     interface->announcements[interface->announcement_count++] =
-        (struct pim_announcement){.peer = packet->source, .tag = packet->tag, .receive = packet->receive};
+        (struct pim_announcement){.peer = packet->source,
+                                  .tag = packet->receive->instruction.u.network.tag,
+                                  .receive = packet->receive};
     give_packet(packet);
     pim_node_advance_engine(node, PIM_ENGINE_SEND);
 }
@@ -344,9 +346,11 @@ void pim_interface_delivered(void *context, const struct pim_noc_delivery *deliv
 {
     struct pim_node_array *array = context;
     struct pim_packet *packet = packet_of(delivery->packet);
+    struct pim_node *node = pim_node_at(array, packet->destination);
+    pim_node_prefetch(node);
+    PIM_PREFETCH(&node->interface);
     pim_unit_attribute_packet(&pim_node_at(array, packet->source)->unit, packet->phase,
                               &array->configuration.zero_load, delivery);
-    struct pim_node *node = pim_node_at(array, packet->destination);
     if (packet->kind == PIM_PACKET_ANNOUNCEMENT)
         accept_announcement(node, packet);
     else if (packet->kind == PIM_PACKET_CREDIT)

@@ -14,9 +14,9 @@ static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id
         return error->status;
     node->array = array;
     node->mask = configuration->window - 1;
-    node->slots = aligned_alloc(sizeof *node->slots, configuration->window * sizeof *node->slots);
+    node->slots = array->slots + (size_t)id * configuration->window;
     node->interface.posted = calloc(configuration->posted_receives, sizeof(struct pim_slot *));
-    if (!node->slots || !node->interface.posted)
+    if (!node->interface.posted)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for unit %" PRIu32 " of %" PRIu32, id,
                         array->units.count);
     for (uint32_t i = 0; i < configuration->window; i++)
@@ -118,6 +118,11 @@ enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct p
                             "the trace is made for cores with crossbars, the hardware has nodes: name "
                             "hardware with array.kind = \"core\"");
     }
+    bool failed = false;
+    array->slots =
+        pim_lines_allocate(array->units.count, configuration->window * sizeof *array->slots, &failed);
+    if (failed)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " units", array->units.count);
     for (uint32_t id = 0; id < array->units.count; id++)
         if (initialize_node(array, id, error) != PIM_OK)
             return error->status;
@@ -132,8 +137,8 @@ static void terminate(struct pim_units *units)
         struct pim_node *node = pim_node_at(array, id);
         free(node->interface.posted);
         free(node->interface.announcements);
-        free(node->slots);
     }
+    free(array->slots);
     pim_pool_terminate(&array->packets);
     pim_units_terminate(units);
 }

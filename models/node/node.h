@@ -60,6 +60,7 @@ struct pim_node_array {
     struct pim_units units; /* first */
     struct pim_node_configuration configuration;
     struct pim_message_sum sent[PIM_MESSAGES]; /* of all nodes */
+    struct pim_slot *slots;                    /* of all nodes, `window` each */
     struct pim_pool packets;
     struct pim_dram_rules *channel_rules; /* of shared memories */
     struct pim_pool transfers;

@@ -16,29 +16,28 @@ struct pim_receive {
 /* An instruction in flight: one cache line, since what all nodes have in flight passes through the caches;
  * receives have a second one. */
 struct pim_slot {
-    _Alignas(64) struct pim_instruction instruction;
+    _Alignas(PIM_LINE) struct pim_instruction instruction;
     struct pim_node *node;
     pim_time started;
     uint64_t sequence;   /* in executed order of the unit */
     uint16_t next;       /* index of the slot behind it in the queue of its engine */
     bool matched, begun; /* RECEIVE: its send has started, its first packet has come */
     bool forwards;       /* SEND: of bytes that the interface still holds */
-    _Alignas(64) struct pim_receive receive;
+    _Alignas(PIM_LINE) struct pim_receive receive;
 };
 _Static_assert(sizeof(struct pim_slot) == 128, "a cache line a slot, and one of a receive");
 
 /* In-order queue of an engine: a list through the slots. */
 struct pim_engine_queue {
-    uint32_t waiting;     /* have not started */
-    uint32_t in_flight;   /* started and not complete */
+    uint16_t waiting;     /* have not started */
+    uint16_t in_flight;   /* started and not complete */
     uint16_t first, last; /* indices of slots, of the waiting ones */
-    uint8_t cause;        /* state of the engine while the head waits for `blocker` */
     uint64_t blocker;     /* sequence + 1 of what the head was found to depend on; 0: nothing known */
 };
 
-/* One client's request at the memory port. */
+/* One client's request at the memory port: a cache line. */
 struct pim_port_request {
-    struct pim_burst burst;
+    _Alignas(PIM_LINE) struct pim_burst burst;
     struct pim_part_cursor next;   /* part */
     struct pim_transfer *transfer; /* of a shared memory, once a part was taken */
     pim_handler *handler;          /* called in phase MEMORY at the cycle of its last data */
@@ -48,17 +47,17 @@ struct pim_port_request {
 enum pim_port_client { PIM_PORT_MEMORY, PIM_PORT_SEND, PIM_PORT_RECEIVE, PIM_PORT_CLIENTS };
 
 struct pim_memory_port {
-    uint8_t active;   /* one bit a client: has a request */
-    uint8_t last;     /* client served last */
-    bool scheduled;   /* an arbitration is due */
-    bool busy;        /* a part is being handed over; */
-    bool held;        /* all of it is, but the port may not go on yet; */
-    bool ends;        /* it is the last of its request */
-    pim_time free_at; /* tick from which the port takes the next chunk */
+    _Alignas(PIM_LINE) uint8_t active; /* one bit a client: has a request */
+    uint8_t last;                      /* client served last */
+    bool scheduled;                    /* an arbitration is due */
+    bool busy;                         /* a part is being handed over; */
+    bool held;                         /* all of it is, but the port may not go on yet; */
+    bool ends;                         /* it is the last of its request */
+    pim_time free_at;                  /* tick from which the port takes the next chunk */
     /* On channels that nodes share (shared_memory.c); NULL: a private bank. */
     struct pim_shared_memory *memory;
     struct pim_port_request request[PIM_PORT_CLIENTS];
-    struct pim_bank bank;
+    _Alignas(PIM_LINE) struct pim_bank bank;
     struct pim_bank_counters seen;  /* counters already attributed to a phase */
     struct pim_transfer *transfer;  /* the request of the part that is being handed over, */
     struct pim_burst part;          /* if there is one */
@@ -68,14 +67,14 @@ struct pim_memory_port {
     struct pim_bank_counters counters;
 };
 
-/* A packet on its way: from the send's memory read to the receive's memory write. */
+/* A packet on its way: from the send's memory read to the receive's memory write. A cache line. */
 struct pim_packet {
-    uint32_t source, destination;
-    uint32_t tag;
+    _Alignas(PIM_LINE) uint32_t source;
+    uint32_t destination;
     uint32_t bytes;                 /* payload; 0 for an announcement */
-    struct pim_phase_result *phase; /* of the sender */
     uint8_t kind;                   /* PIM_PACKET_* */
     bool last;                      /* of its message */
+    struct pim_phase_result *phase; /* of the sender */
     uint64_t offset;                /* in the message */
     struct pim_slot *send;          /* the sender's instruction; valid until the packet is injected */
     struct pim_slot *receive;       /* the receiver's instruction; valid until the receive is complete */
@@ -109,23 +108,37 @@ struct pim_network_interface {
     uint32_t packets_in;                        /* those and the ones being written */
 };
 
+/* Two lines of what every event looks at, then the buffers, then the rest. */
 struct pim_node {
     struct pim_unit unit; /* first */
-    struct pim_node_array *array;
+    _Alignas(PIM_LINE) struct pim_node_array *array;
     struct pim_slot *slots;
-    uint32_t mask;                                     /* of slots */
+    uint32_t mask; /* of slots */
+    uint8_t
+        cause[PIM_ENGINE_CONTROL]; /* state of an engine while the head of its queue waits for `blocker` */
     struct pim_engine_queue queue[PIM_ENGINE_CONTROL]; /* matrix, vector, memory, send, receive */
-    struct pim_buffer_space buffer[PIM_BUFFERS];
+    uint64_t done[PIM_WINDOW_MOST / 64];               /* by slot: bits of those that are complete */
+    _Alignas(PIM_LINE) struct pim_buffer_space buffer[PIM_BUFFERS];
     uint64_t
         promised[PIM_BUFFERS]; /* of the space taken: what instructions under way give back at their end */
     struct pim_memory_port port;
     struct pim_network_interface interface;
-    uint64_t done[PIM_WINDOW_MOST / 64]; /* by slot: bits of those that are complete */
 };
+_Static_assert(offsetof(struct pim_node, done) % PIM_LINE != 0,
+               "its first word lies in the line of the queues");
 
 static inline struct pim_node *pim_node_at(const struct pim_node_array *array, uint32_t id)
 {
     return (struct pim_node *)pim_units_at(&array->units, id);
+}
+
+/* Asks for the lines that an event of the node looks at, all at once; no influence on any result. */
+static PIM_ALWAYS_INLINE void pim_node_prefetch(const struct pim_node *node)
+{
+    PIM_PREFETCH(&node->unit);
+    PIM_PREFETCH(&node->unit.result.busy);
+    PIM_PREFETCH(&node->array);
+    PIM_PREFETCH(&node->done);
 }
 
 static inline struct pim_slot *pim_node_slot(const struct pim_node *node, uint64_t sequence)

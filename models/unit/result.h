@@ -93,12 +93,12 @@ typedef void pim_observer(void *context, uint32_t unit, const struct pim_instruc
 
 /* Results of one unit. Times in ticks. */
 struct pim_unit_result {
+    uint64_t instructions;
+    pim_time share[PIM_SHARES];
     pim_time busy[PIM_CLASSES], stall[PIM_CLASSES], idle[PIM_CLASSES];
     pim_time wait[PIM_ENGINES][PIM_WAITS];
-    pim_time share[PIM_SHARES];
-    struct pim_actions actions;
-    uint64_t instructions;
     uint64_t bytes_loaded, bytes_stored, bytes_sent, bytes_received;
+    struct pim_actions actions;
     uint64_t buffer_high_water[PIM_BUFFERS]; /* bytes */
     struct pim_bank_counters bank; /* of the bursts handed to the bank so far, refreshes up to the end */
     pim_time finished_at;

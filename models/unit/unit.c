@@ -1,5 +1,6 @@
 /* What every unit does once: life cycle, phases, results, errors, and the report of who waits for what. */
 #include "models/unit/unit.h"
+#include "sim/arena.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -231,9 +232,10 @@ enum pim_status pim_units_initialize(struct pim_units *units, const struct pim_u
      * 2^64. */
     units->time_last = PIM_TIME_LAST / 2 / (units->count ? units->count : 1);
     units->running = units->count;
-    units->first = calloc((size_t)units->count + 1, size);
+    bool failed = false;
+    units->first = pim_lines_allocate((size_t)units->count + 1, size, &failed);
     units->phases = calloc((size_t)units->phase_count + 1, sizeof *units->phases);
-    if (!units->first || !units->phases)
+    if (failed || !units->phases)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " %ss", units->count,
                         family->noun);
     for (uint32_t i = 0; i < units->phase_count; i++)
@@ -329,20 +331,20 @@ enum { POOL_CHUNK = 256 };
 
 struct pim_pool_chunk {
     struct pim_pool_chunk *next;
-    max_align_t records[];
+    _Alignas(PIM_LINE) char records[];
 };
 
 void *pim_pool_take(struct pim_pool *pool, size_t size)
 {
     if (!pool->free) {
         assert(size >= sizeof(void *) && size % sizeof(void *) == 0);
-        struct pim_pool_chunk *chunk = calloc(1, sizeof *chunk + size * POOL_CHUNK);
+        struct pim_pool_chunk *chunk = aligned_alloc(PIM_LINE, sizeof *chunk + size * POOL_CHUNK);
         if (!chunk)
             return NULL;
         chunk->next = pool->chunks;
         pool->chunks = chunk;
         for (unsigned i = 0; i < POOL_CHUNK; i++)
-            pim_pool_give(pool, (char *)chunk->records + size * i);
+            pim_pool_give(pool, chunk->records + size * i);
     }
     void *record = pool->free;
     memcpy(&pool->free, record, sizeof pool->free);

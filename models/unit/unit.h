@@ -18,6 +18,7 @@
 
 #include "models/noc/noc.h"
 #include "models/unit/result.h"
+#include "sim/arena.h"
 #include "sim/kernel/kernel.h"
 #include "sim/status.h"
 #include "traces/file/reader.h"
@@ -97,21 +98,23 @@ struct pim_engine_states {
     pim_time accounted;                /* up to here */
 };
 
+/* In the order in which an event looks at it, so that it meets few cache lines: with thousands of units each
+ * comes from memory. The first line has what every event of a family that works by events needs. */
 struct pim_unit {
-    struct pim_units *units;
-    uint32_t id;
+    _Alignas(PIM_LINE) struct pim_units *units;
     struct pim_trace_cursor *cursor;
-    uint64_t fetched, oldest;    /* in executed order; everything before `oldest` is complete */
-    uint64_t issued;             /* instructions started or executed, for families that issue in order */
-    struct pim_instruction held; /* a control instruction that waits for everything before it */
+    struct pim_phase_result *sums; /* of the phase it is in */
+    uint64_t fetched, oldest;      /* in executed order; everything before `oldest` is complete */
+    struct pim_engine_states states;
+    uint32_t id;
     bool holding, at_end, finished, in_phase;
-    uint32_t phase, joins; /* joins that followed each other without work between them */
+    struct pim_unit_result result;
+    uint32_t phase, joins;       /* joins that followed each other without work between them */
+    uint64_t issued;             /* instructions started or executed, for families that issue in order */
+    uint64_t *rings;             /* of sequence numbers, one for each engine */
+    struct pim_instruction held; /* a control instruction that waits for everything before it */
     pim_time phase_start;
     pim_time share_at_start[PIM_SHARES];
-    uint64_t *rings; /* of sequence numbers, one for each engine */
-    struct pim_unit_result result;
-    struct pim_phase_result *sums; /* of the phase it is in */
-    struct pim_engine_states states;
 };
 
 /* state.c */

@@ -2,7 +2,7 @@
  * The general network: storage, the agenda, and one network cycle.
  */
 #include "models/noc/general/general.h"
-#include "models/noc/memory.h"
+#include "sim/arena.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -49,41 +49,42 @@ static bool allocate_routers(struct noc_general *general)
     bool failed = false;
     size_t routers = general->topology->routers, ports = general->topology->first_port[routers];
     size_t rows = ports * general->vcs, most = general->topology->most_ports;
-    general->routers = pim_noc_allocate(routers, sizeof *general->routers, &failed);
-    general->router_of = pim_noc_allocate(ports, sizeof *general->router_of, &failed);
-    general->inputs = pim_noc_allocate(ports, sizeof *general->inputs, &failed);
-    general->told = pim_noc_allocate(ports, sizeof *general->told, &failed);
-    general->outputs = pim_noc_allocate(ports, sizeof *general->outputs, &failed);
+    general->routers = pim_lines_allocate(routers, sizeof *general->routers, &failed);
+    general->router_of = pim_lines_allocate(ports, sizeof *general->router_of, &failed);
+    general->inputs = pim_lines_allocate(ports, sizeof *general->inputs, &failed);
+    general->told = pim_lines_allocate(ports, sizeof *general->told, &failed);
+    general->outputs = pim_lines_allocate(ports, sizeof *general->outputs, &failed);
     failed |= !general->outputs;
-    general->rows = pim_noc_allocate(rows, sizeof *general->rows, &failed);
-    general->columns = pim_noc_allocate(rows, sizeof *general->columns, &failed);
-    general->crossbar = pim_noc_allocate(ports * general->in_speed, sizeof *general->crossbar, &failed);
+    general->rows = pim_lines_allocate(rows, sizeof *general->rows, &failed);
+    general->columns = pim_lines_allocate(rows, sizeof *general->columns, &failed);
+    general->crossbar = pim_lines_allocate(ports * general->in_speed, sizeof *general->crossbar, &failed);
     general->crossbar_grant =
-        pim_noc_allocate(ports * general->out_speed, sizeof *general->crossbar_grant, &failed);
+        pim_lines_allocate(ports * general->out_speed, sizeof *general->crossbar_grant, &failed);
     if (general->adaptive)
         general->candidates =
-            pim_noc_allocate(rows * PIM_NOC_CANDIDATE_LIMIT, sizeof *general->candidates, &failed);
+            pim_lines_allocate(rows * PIM_NOC_CANDIDATE_LIMIT, sizeof *general->candidates, &failed);
     size_t crossings = most * general->in_speed * general->out_speed;
     if (needs_stamps(general->vc_arbiter)) {
-        general->vc_stamps.inputs = pim_noc_allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
-        general->vc_stamps.outputs = pim_noc_allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
+        general->vc_stamps.inputs = pim_lines_allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
+        general->vc_stamps.outputs =
+            pim_lines_allocate(rows * general->vcs, most * sizeof(uint64_t), &failed);
     }
     if (needs_stamps(general->switch_arbiter)) {
-        general->switch_stamps.inputs = pim_noc_allocate(ports, crossings * sizeof(uint64_t), &failed);
-        general->switch_stamps.outputs = pim_noc_allocate(ports, crossings * sizeof(uint64_t), &failed);
+        general->switch_stamps.inputs = pim_lines_allocate(ports, crossings * sizeof(uint64_t), &failed);
+        general->switch_stamps.outputs = pim_lines_allocate(ports, crossings * sizeof(uint64_t), &failed);
     }
     if (general->stamped)
-        general->flit_stamps = pim_noc_allocate(rows, general->buffer_flits * sizeof(uint64_t), &failed);
+        general->flit_stamps = pim_lines_allocate(rows, general->buffer_flits * sizeof(uint64_t), &failed);
     if (general->ordered)
-        general->lists = pim_noc_allocate(rows * GENERAL_LISTS, sizeof *general->lists, &failed);
+        general->lists = pim_lines_allocate(rows * GENERAL_LISTS, sizeof *general->lists, &failed);
     struct general_scratch *scratch = &general->scratch;
     size_t requests = GENERAL_ROW_LIMIT + GENERAL_CROSSBAR_LIMIT,
            channels = most * general->vcs * general->vcs;
-    scratch->requests = pim_noc_allocate(requests, sizeof *scratch->requests, &failed);
-    scratch->channels = pim_noc_allocate(channels, sizeof *scratch->channels, &failed);
-    scratch->heads = pim_noc_allocate(most * general->vcs, sizeof *scratch->heads, &failed);
+    scratch->requests = pim_lines_allocate(requests, sizeof *scratch->requests, &failed);
+    scratch->channels = pim_lines_allocate(channels, sizeof *scratch->channels, &failed);
+    scratch->heads = pim_lines_allocate(most * general->vcs, sizeof *scratch->heads, &failed);
     scratch->following =
-        pim_noc_allocate(channels > requests ? channels : requests, sizeof *scratch->following, &failed);
+        pim_lines_allocate(channels > requests ? channels : requests, sizeof *scratch->following, &failed);
     pim_noc_wheel_create(&general->router_wheel, (uint32_t)routers, &failed);
     return !failed;
 }
@@ -92,11 +93,11 @@ static bool allocate_terminals(struct noc_general *general)
 {
     bool failed = false;
     size_t nodes = general->topology->nodes;
-    general->terminals = pim_noc_allocate(nodes, sizeof *general->terminals, &failed);
-    general->sources = pim_noc_allocate(nodes * general->queues, sizeof *general->sources, &failed);
+    general->terminals = pim_lines_allocate(nodes, sizeof *general->terminals, &failed);
+    general->sources = pim_lines_allocate(nodes * general->queues, sizeof *general->sources, &failed);
     general->terminal_credits =
-        pim_noc_allocate(nodes * general->vcs, sizeof *general->terminal_credits, &failed);
-    general->source_sent = pim_noc_allocate(nodes, sizeof *general->source_sent, &failed);
+        pim_lines_allocate(nodes * general->vcs, sizeof *general->terminal_credits, &failed);
+    general->source_sent = pim_lines_allocate(nodes, sizeof *general->source_sent, &failed);
     pim_noc_wheel_create(&general->terminal_wheel, (uint32_t)nodes, &failed);
     pim_noc_wheel_create(&general->delivery_wheel, (uint32_t)nodes, &failed);
     return !failed;

@@ -80,7 +80,7 @@ struct general_input {
 };
 
 struct general_output {
-    _Alignas(NOC_LINE) uint32_t reader; /* input port downstream; GENERAL_NONE: a terminal, or no link */
+    _Alignas(PIM_LINE) uint32_t reader; /* input port downstream; GENERAL_NONE: a terminal, or no link */
     uint32_t router;                    /* downstream */
     uint32_t latency; /* switch allocation to usable downstream, when the flit holds the link for a cycle */
     struct general_rate rate;

@@ -1,6 +1,6 @@
 /* The bit-set evaluation: when it can be used, its storage, and how its state is shown to the checks. */
 #include "models/noc/general/sets.h"
-#include "models/noc/memory.h"
+#include "sim/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +59,8 @@ static void lay_out(struct general_sets *sets, uint32_t most_ports)
     sets->slot_bytes = (slot + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
     sets->port_offset = sizeof(struct sets_router) + row * SETS_ROWS * sets->words;
     sets->slot_offset = sets->port_offset + most_ports * sizeof(struct sets_port);
-    size_t lines = (sets->slot_offset + sets->ring * sets->slot_bytes + NOC_LINE - 1) / NOC_LINE;
-    sets->router_bytes = (lines | 1) * NOC_LINE;
+    size_t lines = (sets->slot_offset + sets->ring * sets->slot_bytes + PIM_LINE - 1) / PIM_LINE;
+    sets->router_bytes = (lines | 1) * PIM_LINE;
 }
 
 static bool allocate(struct general_sets *sets, const struct pim_noc_topology *topology)
@@ -68,8 +68,8 @@ static bool allocate(struct general_sets *sets, const struct pim_noc_topology *t
     bool failed = false;
     lay_out(sets, topology->most_ports);
     sets->large = sets->routers * sets->router_bytes > NOC_NEAR_BYTES;
-    sets->router = pim_noc_allocate(sets->routers, sets->router_bytes, &failed);
-    sets->terminal = pim_noc_allocate(topology->nodes, sizeof *sets->terminal, &failed);
+    sets->router = pim_lines_allocate(sets->routers, sets->router_bytes, &failed);
+    sets->terminal = pim_lines_allocate(topology->nodes, sizeof *sets->terminal, &failed);
     return !failed;
 }
 

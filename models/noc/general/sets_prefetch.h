@@ -15,7 +15,7 @@ static PIM_ALWAYS_INLINE void prefetch_router(const struct noc_general *general,
     PIM_PREFETCH(pim_noc_sets_slot(general->sets, (char *)router + general->sets->slot_offset, cycle));
     PIM_PREFETCH(&general->routers[node]);
     PIM_PREFETCH(router);
-    PIM_PREFETCH((const char *)router + NOC_LINE);
+    PIM_PREFETCH((const char *)router + PIM_LINE);
     PIM_PREFETCH(&router->word[0].tail_sent);
 }
 
@@ -31,7 +31,7 @@ static PIM_ALWAYS_INLINE void prefetch_row(const struct sets_site *site, unsigne
 static PIM_ALWAYS_INLINE void prefetch_rows(const struct sets_site *site)
 {
     struct sets_slot *slot = pim_noc_sets_slot(site->sets, site->router->slots, site->cycle);
-    PIM_PREFETCH((char *)slot + NOC_LINE);
+    PIM_PREFETCH((char *)slot + PIM_LINE);
     for (uint64_t ports = slot->flits; ports; ports &= ports - 1)
         prefetch_row(site, pim_lowest_bit(ports) << site->kind.shift);
     for (uint64_t ports = slot->credits; ports; ports &= ports - 1)

@@ -6,7 +6,7 @@
  * influence; units are visited by ascending node.
  */
 #include "models/noc/general/general.h"
-#include "models/noc/memory.h"
+#include "sim/arena.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -120,21 +120,22 @@ enum pim_status pim_noc_mesh_create(struct pim_noc *noc, struct pim_error *error
         return error->status;
     size_t nodes = mesh->nodes, ring = mesh->ring, rows = nodes * pim_noc_rows(mesh);
     bool failed = false;
-    mesh->routers = pim_noc_allocate(nodes, mesh->router_size, &failed);
-    mesh->terminals = pim_noc_allocate(nodes, sizeof *mesh->terminals, &failed);
-    mesh->left_high = pim_noc_allocate(rows, sizeof *mesh->left_high, &failed);
+    mesh->routers = pim_lines_allocate(nodes, mesh->router_size, &failed);
+    mesh->terminals = pim_lines_allocate(nodes, sizeof *mesh->terminals, &failed);
+    mesh->left_high = pim_lines_allocate(rows, sizeof *mesh->left_high, &failed);
     if (!mesh->plain)
-        mesh->ready = pim_noc_allocate(rows, sizeof *mesh->ready, &failed);
+        mesh->ready = pim_lines_allocate(rows, sizeof *mesh->ready, &failed);
     if (mesh->routed)
-        mesh->allowed = pim_noc_allocate(rows, sizeof *mesh->allowed, &failed);
-    mesh->terminal_credits = pim_noc_allocate(nodes * mesh->vcs, sizeof *mesh->terminal_credits, &failed);
-    mesh->slots = pim_noc_allocate(nodes * ring, sizeof *mesh->slots, &failed);
-    mesh->terminal_slots = pim_noc_allocate(nodes * ring, sizeof *mesh->terminal_slots, &failed);
-    mesh->flit_patterns = pim_noc_allocate(nodes * NOC_PORTS, sizeof *mesh->flit_patterns, &failed);
-    mesh->credit_patterns = pim_noc_allocate(nodes * NOC_PORTS, sizeof *mesh->credit_patterns, &failed);
-    mesh->terminal_patterns = pim_noc_allocate(nodes, sizeof *mesh->terminal_patterns, &failed);
-    mesh->rhythms = pim_noc_allocate(nodes, sizeof *mesh->rhythms, &failed);
-    mesh->terminal_snapshots = pim_noc_allocate(nodes * mesh->vcs, sizeof *mesh->terminal_snapshots, &failed);
+        mesh->allowed = pim_lines_allocate(rows, sizeof *mesh->allowed, &failed);
+    mesh->terminal_credits = pim_lines_allocate(nodes * mesh->vcs, sizeof *mesh->terminal_credits, &failed);
+    mesh->slots = pim_lines_allocate(nodes * ring, sizeof *mesh->slots, &failed);
+    mesh->terminal_slots = pim_lines_allocate(nodes * ring, sizeof *mesh->terminal_slots, &failed);
+    mesh->flit_patterns = pim_lines_allocate(nodes * NOC_PORTS, sizeof *mesh->flit_patterns, &failed);
+    mesh->credit_patterns = pim_lines_allocate(nodes * NOC_PORTS, sizeof *mesh->credit_patterns, &failed);
+    mesh->terminal_patterns = pim_lines_allocate(nodes, sizeof *mesh->terminal_patterns, &failed);
+    mesh->rhythms = pim_lines_allocate(nodes, sizeof *mesh->rhythms, &failed);
+    mesh->terminal_snapshots =
+        pim_lines_allocate(nodes * mesh->vcs, sizeof *mesh->terminal_snapshots, &failed);
     pim_noc_wheel_create(&mesh->router_wheel, mesh->nodes, &failed);
     pim_noc_wheel_create(&mesh->terminal_wheel, mesh->nodes, &failed);
     if (failed)

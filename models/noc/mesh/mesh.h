@@ -22,9 +22,9 @@
 #ifndef PIMSIM_MODELS_NOC_MESH_MESH_H
 #define PIMSIM_MODELS_NOC_MESH_MESH_H
 
-#include "models/noc/memory.h"
 #include "models/noc/noc.h"
 #include "models/noc/wheel.h"
+#include "sim/arena.h"
 
 #include <string.h>
 
@@ -69,7 +69,7 @@ static inline uint32_t pim_noc_pattern_entry(const struct noc_pattern *pattern, 
 
 /* The changes that become visible to a router in one cycle. */
 struct noc_slot {
-    _Alignas(NOC_LINE) uint32_t packets[NOC_PORTS]; /* by input port, of heads and tails */
+    _Alignas(PIM_LINE) uint32_t packets[NOC_PORTS]; /* by input port, of heads and tails */
     uint32_t credits[NOC_PORTS];                    /* by output port */
     uint16_t flits[NOC_PORTS];                      /* by input port, as above */
     uint8_t x[NOC_PORTS], y[NOC_PORTS];             /* by input port, of heads: the destination */
@@ -168,15 +168,15 @@ struct noc_activity {
 /* What is used in every evaluation comes first, in as few cache lines as
  * possible; the inputs come last (pim_noc_inputs()). */
 struct noc_router {
-    _Alignas(NOC_LINE) uint64_t since; /* first cycle that is not accounted for; UINT64_MAX: nothing is */
+    _Alignas(PIM_LINE) uint64_t since; /* first cycle that is not accounted for; UINT64_MAX: nothing is */
     uint64_t planned;                  /* next evaluation if no channel changes, UINT64_MAX: none */
     uint64_t calm_since, clean_since;  /* the first of the calm, of the clean steps up to now */
     uint64_t grants;                   /* of the last evaluation: a byte for each, row of the input
                       + 1 */
     struct noc_activity carries;
     uint32_t neighbour[4];
-    _Alignas(NOC_LINE) struct noc_sets sets[NOC_WORDS_LIMIT];
-    _Alignas(NOC_LINE) uint64_t link_flits[NOC_PORTS];
+    _Alignas(PIM_LINE) struct noc_sets sets[NOC_WORDS_LIMIT];
+    _Alignas(PIM_LINE) uint64_t link_flits[NOC_PORTS];
     uint8_t x, y;
     uint8_t period;                   /* while it sleeps: after how many cycles everything repeats */
     uint8_t blocked;                  /* by output: links that were blocked in the last evaluation */
@@ -193,7 +193,7 @@ struct noc_router {
                                       terminal that is sent flits returns */
     uint32_t credits_changed[NOC_EJECTED + 1];      /* by input port: the cycle, modulo 2^32, after
                                   the one of the last change */
-    _Alignas(NOC_LINE) struct noc_output outputs[]; /* pim_noc_rows() */
+    _Alignas(PIM_LINE) struct noc_output outputs[]; /* pim_noc_rows() */
 };
 
 /*
@@ -372,7 +372,7 @@ static inline size_t pim_noc_inputs_offset(unsigned shift)
 static inline size_t pim_noc_router_bytes(unsigned shift)
 {
     size_t bytes = pim_noc_inputs_offset(shift) + ((size_t)NOC_PORTS << shift) * sizeof(struct noc_input);
-    return (bytes + NOC_LINE - 1) / NOC_LINE * NOC_LINE;
+    return (bytes + PIM_LINE - 1) / PIM_LINE * PIM_LINE;
 }
 
 static inline struct noc_router *pim_noc_router(const struct noc_mesh *mesh, uint32_t node)

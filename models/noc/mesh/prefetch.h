@@ -16,9 +16,9 @@ static PIM_ALWAYS_INLINE void prefetch_router(const struct noc_mesh *mesh, struc
     PIM_PREFETCH(router);
     PIM_PREFETCH(&router->link_flits);
     PIM_PREFETCH(&router->sets);
-    PIM_PREFETCH((const char *)&router->sets + NOC_LINE);
+    PIM_PREFETCH((const char *)&router->sets + PIM_LINE);
     PIM_PREFETCH(router->outputs);
-    PIM_PREFETCH((const char *)router->outputs + NOC_LINE);
+    PIM_PREFETCH((const char *)router->outputs + PIM_LINE);
 }
 
 /* The rows of up to two heads that arrive, and of up to two packets that have a virtual channel; what
