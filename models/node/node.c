@@ -20,7 +20,7 @@ static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for unit %" PRIu32 " of %" PRIu32, id,
                         array->units.count);
     for (uint32_t i = 0; i < configuration->window; i++)
-        node->slots[i] = (struct pim_slot){.node = node};
+        node->slots[i].node = node;
     for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
         pim_buffer_initialize(&node->buffer[buffer], configuration->buffer_bytes[buffer]);
     pim_bank_initialize(&node->port.bank, &configuration->bank);

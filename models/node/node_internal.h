@@ -25,7 +25,7 @@ struct pim_slot {
     bool forwards;       /* SEND: of bytes that the interface still holds */
     _Alignas(PIM_LINE) struct pim_receive receive;
 };
-_Static_assert(sizeof(struct pim_slot) == 128, "a cache line a slot, and one of a receive");
+_Static_assert(sizeof(struct pim_slot) == 2 * PIM_LINE, "a cache line a slot, and one of a receive");
 
 /* In-order queue of an engine: a list through the slots. */
 struct pim_engine_queue {
@@ -45,6 +45,7 @@ struct pim_port_request {
 };
 
 enum pim_port_client { PIM_PORT_MEMORY, PIM_PORT_SEND, PIM_PORT_RECEIVE, PIM_PORT_CLIENTS };
+_Static_assert(sizeof(struct pim_port_request) == PIM_LINE, "a cache line a request");
 
 struct pim_memory_port {
     _Alignas(PIM_LINE) uint8_t active; /* one bit a client: has a request */
@@ -81,6 +82,7 @@ struct pim_packet {
     struct pim_packet *next;        /* queue of writes at the receiver */
     struct pim_node_array *array;
 };
+_Static_assert(sizeof(struct pim_packet) == PIM_LINE, "a cache line a packet");
 
 enum { PIM_WINDOW_MOST = 4096 }; /* instructions in flight */
 enum { PIM_PACKET_DATA, PIM_PACKET_ANNOUNCEMENT, PIM_PACKET_CREDIT };

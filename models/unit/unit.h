@@ -116,6 +116,7 @@ struct pim_unit {
     pim_time phase_start;
     pim_time share_at_start[PIM_SHARES];
 };
+_Static_assert(offsetof(struct pim_unit, result) == PIM_LINE, "the first line is full");
 
 /* state.c */
 /* Brings the accounts of a unit up to a tick; before a state changes. */
@@ -133,8 +134,8 @@ struct pim_pool {
     void *free;
     struct pim_pool_chunk *chunks;
 };
-/* A record, whatever it held; `size` is always the same, a multiple of that of a pointer. NULL: out of
- * memory. */
+/* A record, whatever it held; `size` is always the same, a multiple of that of a pointer. It lies at a
+ * multiple of PIM_LINE where `size` is one. NULL: out of memory. */
 void *pim_pool_take(struct pim_pool *pool, size_t size);
 void pim_pool_give(struct pim_pool *pool, void *record);
 void pim_pool_terminate(struct pim_pool *pool);

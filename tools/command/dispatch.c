@@ -11,8 +11,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* What all tables of commands have beside these. */
-static const char *const options[] = {"--help", "--usage"};
+/* What all tables of commands have beside these; the last one that of the program alone. */
+static const char *const options[] = {"--help", "--usage", "help", "--version"};
 
 int command_fail(const char *words, const struct pim_error *error)
 {
@@ -73,7 +73,8 @@ static int refuse(const struct command *table, size_t count, const char *words, 
 {
     size_t least = SIZE_MAX;
     const char *nearest = NULL;
-    for (size_t i = 0; i < count + COUNT(options); i++) {
+    const size_t others = COUNT(options) - (strchr(words, ' ') != NULL);
+    for (size_t i = 0; i < count + others; i++) {
         const char *known = i < count ? table[i].name : options[i - count];
         size_t distance = pim_edit_distance(known, name);
         if (distance < least && pim_is_near(known, name)) {
@@ -81,8 +82,9 @@ static int refuse(const struct command *table, size_t count, const char *words, 
             nearest = known;
         }
     }
-    fprintf(stderr, "%s: %s %.60s%s%s (%s --help lists all)\n", words,
-            name[0] == '-' ? "unrecognized option" : "unknown command", name,
+    const char *quote = name[0] == '-' ? "'" : "";
+    fprintf(stderr, "%s: %s %s%.60s%s%s%s (%s --help lists all)\n", words,
+            name[0] == '-' ? "unrecognized option" : "unknown command", quote, name, quote,
             nearest ? "; the nearest is " : "", nearest ? nearest : "", words);
     return 2;
 }
@@ -106,6 +108,10 @@ int command_dispatch(const struct command *table, size_t count, const char *abou
         return 2;
     }
     bool help = strcmp(name, "help") == 0;
+    if (help && argument_count > 2 && arguments[2][0] == '-') { /* "help --usage" is "--usage" */
+        help = false;
+        name = arguments[2];
+    }
     if ((help && argument_count == 2) || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
         strcmp(name, "-?") == 0) {
         print_table(table, count, about, words, stdout);

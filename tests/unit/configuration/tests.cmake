@@ -22,11 +22,14 @@ pimsim_command_test(unknown_option "config show --sett a" 2 "^$" "^pimsim config
 # The nearest is named where it may be meant.
 pimsim_command_test(unknown_far "compare --usges" 2 "^$" "^pimsim compare: unrecognized option '--usges' \\(")
 pimsim_command_test(unknown_help "dram --helpp" 2 "^$" "^pimsim dram: unrecognized option '--helpp'. the nearest is --help \\(")
-pimsim_command_test(unknown_help_outside "--hlep" 2 "^$" "^pimsim: unrecognized option --hlep. the nearest is --help \\(")
+pimsim_command_test(unknown_help_outside "--hlep" 2 "^$" "^pimsim: unrecognized option '--hlep'. the nearest is --help \\(")
+pimsim_command_test(unknown_version "--verison" 2 "^$" "^pimsim: unrecognized option '--verison'. the nearest is --version \\(")
+pimsim_command_test(unknown_version_inner "config --verison" 2 "^$" "^pimsim config: unrecognized option '--verison' \\(")
+pimsim_command_test(unknown_help_word "config hepl" 2 "^$" "^pimsim config: unknown command hepl. the nearest is help \\(")
+pimsim_command_test(usage_behind_help "help --usage" 0 "\nCommands: " "")
 pimsim_command_test(unknown_command_far "simulate" 2 "^$" "^pimsim: unknown command simulate \\(")
 pimsim_command_test(usage "--usage" 0 "^Usage: pimsim COMMAND \\[ARGUMENT\\.\\.\\.\\]\nCommands: map, run, .* config\n$" "")
 pimsim_command_test(usage_inner "config --usage" 0 "\nCommands: show, .*schema\n$" "")
-pimsim_command_test(tune_jobs "tune --jobs 65" 2 "^$" "^pimsim tune: --jobs: found 65, allowed is an integer from 1 to 64\n")
 pimsim_command_test(wrong_choice "config schema --format jsom" 2 "^$"
   "^pimsim config schema: --format: found jsom, allowed is text\\|markdown\\|json; the nearest is json\n")
 pimsim_command_test(missing_argument "config check" 2 "^$" "^pimsim config check: an argument is missing: FILE")

@@ -5,7 +5,6 @@
  */
 #include "tools/tune/tune.h"
 #include "mappers/learn/correlation.h"
-#include "mappers/search/workers.h"
 #include "tools/command/command.h"
 #include "tools/command/interrupt.h"
 #include "tools/command/options.h"
@@ -14,6 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { THREADS_MOST = 256 };
 
 static const double FAITHFUL = 0.95; /* rank correlation at which a fidelity stands for flits */
 
@@ -215,10 +217,12 @@ static enum pim_status run(const struct request *request, struct pim_error *erro
                                     .quiet = request->quiet,
                                     .asked = interrupt_asked,
                                     .asked_context = &interrupt};
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
     struct pim_tune_result result = {.done = 0};
     char *text = NULL;
     const char **names = NULL;
-    tune.threads = pim_workers_wanted(request->threads);
+    long threads = request->threads ? (long)request->threads : online;
+    tune.threads = threads < 1 ? 1 : threads < (long)THREADS_MOST ? (unsigned)threads : THREADS_MOST;
     if (tune.ladder)
         tune.fidelity = PIM_TUNE_FLIT;
     enum pim_status status = check(request, error);
@@ -267,7 +271,7 @@ int command_tune(int argument_count, char **arguments)
                       "Candidates of an iteration, of methods that learn"),
         RULE_UNSIGNED("seed", request.seed, "SEED", 0, INT64_MAX, "Seed of the search"),
         RULE_TEXT("mapper", request.mapper, "WORDS", "The mapper with its options, as behind `pimsim map`"),
-        OPTION_JOBS(request.threads, PIM_SEARCH_THREADS, "Networks or architectures"),
+        OPTION_JOBS(request.threads, THREADS_MOST, "Networks or architectures"),
         OPTION_OUTPUT(request.output, WRITES_RESULTS, "The results (SQLite), as of `pimsim sweep`"),
         RULE_FLAG("resume", request.resume, "Goes on with the results in FILE"),
         RULE_FLAG("force", request.force, "Throws the results in FILE away, if there are any"),
