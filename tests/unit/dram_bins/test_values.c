@@ -175,7 +175,8 @@ uint32_t bins_bus_bits(const char *standard)
 /* Rates are multiples of 133 1/3 MT/s, rounded in names; two transfers take a clock, in ps. */
 static double period(uint32_t rate)
 {
-    return 2e6 / ((rate * 3 + 200) / 400 * 400 / 3.0);
+    const uint32_t steps = (rate * 3 + 200) / 400;
+    return 2e6 / (steps * 400.0 / 3.0);
 }
 
 static uint32_t clocks(double ns, uint32_t rate)
