@@ -119,6 +119,13 @@ static enum pim_status check_own_rows(const struct pim_dram_specification *speci
     return PIM_OK;
 }
 
+/* Rows of other ranks or stack identifiers, where there are none, say nothing. */
+static bool says_nothing(const struct pim_dram_organization *organization, enum pim_dram_scope scope)
+{
+    return (scope == PIM_DRAM_SCOPE_OTHER_RANK && organization->ranks == 1) ||
+           (scope == PIM_DRAM_SCOPE_OTHER_STACK && organization->stack_ids == 1);
+}
+
 /* What rows and commands of the configuration's own may add to a refresh of a rank: every step to it, the
  * column and PRE of each bank, may wait for the longest of them, and what comes behind it for the longest
  * behind a refresh. */
@@ -128,7 +135,8 @@ static uint64_t own_delay(const struct pim_dram_specification *specification)
     int64_t longest = 0, behind = 0;
     for (unsigned i = 0; i < specification->rows; i++) {
         const struct pim_dram_row *row = &specification->row[i];
-        const int64_t distance = row->own ? pim_dram_longest_distance(specification, row) : 0;
+        const bool counts = row->own && !says_nothing(&specification->organization, row->scope);
+        const int64_t distance = counts ? pim_dram_longest_distance(specification, row) : 0;
         if (!(row->previous & ~refreshes))
             behind = distance > behind ? distance : behind;
         else
@@ -201,15 +209,18 @@ static enum pim_status check_order(const struct pim_dram_specification *specific
                     pim_dram_parameter_key(large), specification->parameter[large]);
 }
 
-/* The longest distance of rows of `scope` or wider. */
+/* The longest distance of rows of `scope` or of those that hold it, which other ranks or stack identifiers do
+ * not. */
 static uint32_t longest_between(const struct pim_dram_constraint_table *table, enum pim_dram_scope scope,
                                 unsigned previous, unsigned next)
 {
     uint32_t longest = 0;
     for (size_t i = 0; i < table->count; i++) {
         const struct pim_dram_constraint *row = &table->row[i];
-        if (row->scope >= scope && row->window == 1 && (row->previous >> previous & 1) &&
-            (row->next >> next & 1) && row->cycles > longest)
+        const bool other =
+            row->scope == PIM_DRAM_SCOPE_OTHER_STACK || row->scope == PIM_DRAM_SCOPE_OTHER_RANK;
+        if ((row->scope == scope || (row->scope > scope && !other)) && row->window == 1 &&
+            (row->previous >> previous & 1) && (row->next >> next & 1) && row->cycles > longest)
             longest = row->cycles;
     }
     return longest;
@@ -225,8 +236,7 @@ static bool has_own(const struct pim_dram_specification *specification)
     return own;
 }
 
-/* A scope that holds nothing more than a narrower one here is that one; without other ranks their rows hold
- * nothing. */
+/* A scope that holds nothing more than a narrower one here is that one. */
 static void narrow(const struct pim_dram_organization *organization, struct pim_dram_constraint_table *table)
 {
     size_t kept = 0;
@@ -236,14 +246,15 @@ static void narrow(const struct pim_dram_organization *organization, struct pim_
             row.scope = PIM_DRAM_SCOPE_PSEUDO_CHANNEL;
         if (row.scope == PIM_DRAM_SCOPE_PSEUDO_CHANNEL && organization->ranks == 1)
             row.scope = PIM_DRAM_SCOPE_RANK;
-        if (row.scope != PIM_DRAM_SCOPE_OTHER_RANK || organization->ranks > 1)
+        if (!says_nothing(organization, row.scope))
             table->row[kept++] = row;
     }
     table->count = kept;
 }
 
-/* The constraints of the standard with the built-in commands, without rows of the configuration's own. */
-static enum pim_status built_in(const struct pim_dram_specification *specification,
+/* The constraints of the standard with the built-in commands, without rows of the configuration's own; on
+ * wish with those that it took out. */
+static enum pim_status built_in(const struct pim_dram_specification *specification, bool taken,
                                 struct pim_dram_constraint_table *table, struct pim_error *error)
 {
     struct pim_dram_specification left = *specification;
@@ -251,22 +262,35 @@ static enum pim_status built_in(const struct pim_dram_specification *specificati
     for (unsigned i = 0; i < specification->rows; i++)
         if (!specification->row[i].own)
             left.row[left.rows++] = specification->row[i];
+    for (unsigned i = 0; i < specification->taken && taken; i++)
+        left.row[left.rows++] = specification->taken_row[i]; /* all of jedec fit */
     PIM_TRY(pim_dram_commands_parse(&left, "jedec", error));
     pim_dram_constraints(&left, table);
     for (size_t i = 0; i < table->count; i++)
         table->row[i].text = NULL; /* it was of the copy */
+    narrow(&specification->organization, table);
     return PIM_OK;
 }
 
-/* A refresh waits behind two commands, by rows of `scope`: rows of which scope keep these two apart? Those of
- * a rank, but where several ranks or pseudo-channels send them in turns, those between these. */
-static enum pim_dram_scope scope_of_turns(const struct pim_dram_organization *organization, unsigned scope)
+/* A refresh waits behind commands, by rows of `scope`: how soon may the next such command come? One rank
+ * (stack identifier) may send all of them, or several in turns. */
+static uint32_t next_turn(const struct pim_dram_organization *organization,
+                          const struct pim_dram_constraint_table *table, enum pim_dram_scope scope,
+                          unsigned command)
 {
-    if (scope == PIM_DRAM_SCOPE_CHANNEL && organization->pseudo_channels > 1)
-        return PIM_DRAM_SCOPE_CHANNEL;
-    if (scope > PIM_DRAM_SCOPE_RANK && organization->ranks > (scope == PIM_DRAM_SCOPE_OTHER_RANK ? 2 : 1))
-        return PIM_DRAM_SCOPE_OTHER_RANK;
-    return (enum pim_dram_scope)(scope < PIM_DRAM_SCOPE_RANK ? scope : PIM_DRAM_SCOPE_RANK);
+    enum pim_dram_scope one = scope, turns = scope;
+    if (scope == PIM_DRAM_SCOPE_OTHER_STACK) {
+        one = PIM_DRAM_SCOPE_STACK;
+        turns = organization->stack_ids > 2 ? PIM_DRAM_SCOPE_OTHER_STACK : one;
+    } else if (scope == PIM_DRAM_SCOPE_OTHER_RANK || scope == PIM_DRAM_SCOPE_PSEUDO_CHANNEL) {
+        one = PIM_DRAM_SCOPE_RANK;
+        turns = organization->ranks > (scope == PIM_DRAM_SCOPE_OTHER_RANK ? 2 : 1) ? PIM_DRAM_SCOPE_OTHER_RANK
+                                                                                   : one;
+    }
+    const uint32_t again = longest_between(table, one, command, command);
+    const uint32_t others = longest_between(table, turns, command, command);
+    const uint32_t least = others < again ? others : again;
+    return least ? least : 1;
 }
 
 /* How far a refresh has to keep away from a command, by rows of the scope and wider ones, and how far the
@@ -279,34 +303,34 @@ static struct turn turn_of(const struct pim_dram_specification *specification,
                            const struct pim_dram_constraint_table *table, unsigned scope, unsigned command,
                            enum pim_dram_command refresh)
 {
-    const enum pim_dram_scope turns = scope_of_turns(&specification->organization, scope);
     const uint32_t waits = longest_between(table, (enum pim_dram_scope)scope, command, refresh);
-    const uint32_t next = longest_between(table, turns, command, command);
-    const uint32_t again = next ? next : 1;
+    const uint32_t again =
+        next_turn(&specification->organization, table, (enum pim_dram_scope)scope, command);
     return (struct turn){waits, again, waits > again ? waits - again : 0};
 }
 
 /*
  * A refresh of some banks of a rank that goes on by itself waits behind what is issued for the others. When
  * it has to keep farther away from a command than the next such command, it could wait for ever. Rows and
- * commands of the configuration's own may not add to that; what built-in rows ask for, whichever of them are
- * left, the controller sees to (refresh_behind_act).
+ * commands of the configuration's own may not add to that; what built-in rows ask for, all of them or
+ * whichever are left, the controller sees to (refresh_behind_act).
  */
 static enum pim_status check_turns(const struct pim_dram_specification *specification,
                                    enum pim_dram_command refresh, struct pim_error *error)
 {
-    struct pim_dram_constraint_table table, before;
+    struct pim_dram_constraint_table table, before, whole;
     if (!has_own(specification))
         return PIM_OK;
-    PIM_TRY(built_in(specification, &before, error));
+    PIM_TRY(built_in(specification, false, &before, error));
+    PIM_TRY(built_in(specification, true, &whole, error));
     pim_dram_constraints(specification, &table);
-    narrow(&specification->organization, &before);
     narrow(&specification->organization, &table);
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         for (unsigned scope = PIM_DRAM_SCOPE_GROUP; scope <= PIM_DRAM_SCOPE_CHANNEL; scope++) {
             const struct turn turn = turn_of(specification, &table, scope, i, refresh);
             if (!(SINGLES >> i & 1) && i != PIM_DRAM_REF && i != PIM_DRAM_PREA &&
-                turn.longer > turn_of(specification, &before, scope, i, refresh).longer)
+                turn.longer > turn_of(specification, &before, scope, i, refresh).longer &&
+                turn.longer > turn_of(specification, &whole, scope, i, refresh).longer)
                 return pim_fail(
                     error, PIM_BAD_INPUT,
                     "dram.maintenance: behind %s another one comes after %u cycles and %s after %u, "

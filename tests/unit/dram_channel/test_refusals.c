@@ -341,7 +341,8 @@ static const struct {
       "dram.constraints=jedec; other_rank: ACT -> REFpb >= 2"},
      "behind ACT another one comes after 2 cycles and REFpb after 3"},
     /* A scope that holds nothing more than the rank is the rank, and no rank is another one. */
-    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; other_rank: ACT -> REFpb >= 2"}, NULL},
+    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; other_rank: ACT -> REFpb >= 30"}, NULL},
+    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; other_stack: ACT -> REFpb >= 30"}, NULL},
     {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; pseudo: ACT -> REFpb >= trrd_s"}, NULL},
     {"hbm2_pim",
      {BANKS_ALONE, "dram.pseudo_channels=1", "dram.constraints=jedec; channel: ACT -> REFpb >= trrd_s"},
@@ -356,6 +357,41 @@ static const struct {
     {"hbm2_pim",
      {BANKS_ALONE, "dram.constraints=jedec; without " BEHIND_ACT "; " BEHIND_ACT " >= trrd_s + 1"},
      "behind ACT another one comes after 2 cycles and REFpb after 4"},
+/* What says no more than a built-in row that was taken out adds nothing. */
+#define TAKEN_OUT(row)                                                                                       \
+    {                                                                                                        \
+        BANKS_ALONE, ("dram.constraints=jedec; without " BEHIND_ACT "; " row)                                \
+    }
+    {"hbm2_pim", TAKEN_OUT("pseudo: ACT ACT2 -> REFpb REFsb >= trrd_s"), NULL},
+    {"hbm2_pim", TAKEN_OUT(BEHIND_ACT " >= 2"), NULL},
+    {"hbm2_pim", TAKEN_OUT("rank: ACT -> REFpb >= trrd_s"), NULL},
+    {"hbm2_pim", TAKEN_OUT("rank: ACT -> REFpb >= trrd_s + 1"),
+     "behind ACT another one comes after 2 cycles and REFpb after 4"},
+/* How far other ranks and stack identifiers keep away tells nothing about two commands of one. */
+#define OF_RANKS(ranks, rows)                                                                                \
+    {                                                                                                        \
+        BANKS_ALONE, "dram.ranks=" ranks, "dram.trefi_bank=16000",                                           \
+            ("dram.constraints=jedec; other_rank: RD RDA -> RD RDA >= 60; " rows)                            \
+    }
+    {"hbm2_pim", OF_RANKS("2", "rank: RD RDA -> REFpb >= 40"),
+     "behind RD another one comes after 4 cycles and REFpb after 40"},
+    {"hbm2_pim", OF_RANKS("2", "pseudo: RD RDA -> REFpb >= 40"),
+     "behind RD another one comes after 4 cycles and REFpb after 40"},
+    {"hbm2_pim", OF_RANKS("2", "group: RD RDA -> REFpb >= 40"),
+     "behind RD another one comes after 4 cycles and REFpb after 40"},
+    {"hbm2_pim", OF_RANKS("4", "other_rank: RD RDA -> REFpb >= 40"),
+     "behind RD another one comes after 2 cycles and REFpb after 40"},
+    {"hbm2_pim", OF_RANKS("2", "rank: RD RDA -> REFpb >= 2"), NULL},
+#define OF_STACKS(rows)                                                                                      \
+    {                                                                                                        \
+        BANKS_ALONE, "dram.stack_ids=4", "dram.trefi_bank=16000",                                            \
+            ("dram.constraints=jedec; other_stack: RD RDA -> RD RDA >= 60; " rows)                           \
+    }
+    {"hbm3_6400", OF_STACKS("stack: RD RDA -> REFpb >= 40"), "dram.maintenance: behind RD another one comes"},
+    {"hbm3_6400", OF_STACKS("group: RD RDA -> REFpb >= 40"), "dram.maintenance: behind RD another one comes"},
+    {"hbm3_6400", OF_STACKS("other_stack: RD RDA -> REFpb >= 40"),
+     "dram.maintenance: behind RD another one comes"},
+    {"hbm3_6400", OF_STACKS("stack: RD RDA -> REFpb >= 3"), NULL},
     /* Several ranks together issue faster than one of them: what keeps two of these apart counts. */
     {"ddr4_2400r",
      {BANKS_ALONE, "dram.ranks=4", "dram.tcs=0", "dram.burst_cycles=1",
