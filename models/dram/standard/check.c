@@ -304,8 +304,10 @@ static struct turn turn_of(const struct pim_dram_specification *specification,
                            enum pim_dram_command refresh)
 {
     const uint32_t waits = longest_between(table, (enum pim_dram_scope)scope, command, refresh);
-    const uint32_t again =
-        next_turn(&specification->organization, table, (enum pim_dram_scope)scope, command);
+    /* REFsb is of all groups, whose commands come in turns. */
+    const bool groups = refresh == PIM_DRAM_REFSB && scope < PIM_DRAM_SCOPE_RANK;
+    const enum pim_dram_scope by = groups ? PIM_DRAM_SCOPE_RANK : (enum pim_dram_scope)scope;
+    const uint32_t again = next_turn(&specification->organization, table, by, command);
     return (struct turn){waits, again, waits > again ? waits - again : 0};
 }
 

@@ -392,6 +392,14 @@ static const struct {
     {"hbm3_6400", OF_STACKS("other_stack: RD RDA -> REFpb >= 40"),
      "dram.maintenance: behind RD another one comes"},
     {"hbm3_6400", OF_STACKS("stack: RD RDA -> REFpb >= 3"), NULL},
+/* REFsb is of all groups, between which commands come sooner than within one. */
+#define OF_GROUPS(cycles)                                                                                    \
+    {                                                                                                        \
+        "dram.refresh_mode=same_bank", "dram.maintenance=rank", "dram.trefi_bank=9000",                      \
+            "dram.constraints=jedec; group: RD RDA -> REFsb >= " cycles                                      \
+    }
+    {"ddr5_4800an", OF_GROUPS("11"), "dram.maintenance: behind RD another one comes after 8 cycles"},
+    {"ddr5_4800an", OF_GROUPS("7"), NULL},
     /* Several ranks together issue faster than one of them: what keeps two of these apart counts. */
     {"ddr4_2400r",
      {BANKS_ALONE, "dram.ranks=4", "dram.tcs=0", "dram.burst_cycles=1",
