@@ -370,7 +370,7 @@ static const struct {
 /* How far other ranks and stack identifiers keep away tells nothing about two commands of one. */
 #define OF_RANKS(ranks, rows)                                                                                \
     {                                                                                                        \
-        BANKS_ALONE, "dram.ranks=" ranks, "dram.trefi_bank=16000",                                           \
+        BANKS_ALONE, ("dram.ranks=" ranks), "dram.trefi_bank=16000",                                         \
             ("dram.constraints=jedec; other_rank: RD RDA -> RD RDA >= 60; " rows)                            \
     }
     {"hbm2_pim", OF_RANKS("2", "rank: RD RDA -> REFpb >= 40"),
