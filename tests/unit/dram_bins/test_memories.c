@@ -135,9 +135,10 @@ static const struct {
     /* Ramulator's 360 ns and its tREFI rounded up. */
     {"ddr4_2400r", "ddr4_2400r_8gb_x8", "trfc = 433; trefi = 9364;"},
     {"ddr4_3200", "ddr4_3200aa_8gb_x8", "mapping = \"row bank rank column group pseudo channel\";"},
-    /* Ramulator's tFAW; the others count for REFsb and shorter refreshes alone. */
+    /* Ramulator's tFAW and tCCD_L_WR; the others count for REFsb and shorter refreshes alone. */
     {"ddr5_4800an", "ddr5_4800an_16gb_x8",
-     "tfaw = 48; trfc_bank = 160; trrefd = 8; trefpb_refpb = 0; trfc_fine = 0; refresh_rate = \"1\";"},
+     "tfaw = 48; tccd_l_write = 48; trfc_bank = 160; trrefd = 8; trefpb_refpb = 0; trfc_fine = 0; "
+     "refresh_rate = \"1\";"},
     {"lpddr4_3200", "lpddr4_3200_4gb_x16", ""},
     /* The interval of REFpb is Ramulator's. */
     {"lpddr5_6400", "lpddr5_6400_16gb_x16", "trefi_bank = 391; refresh_mode = \"all_bank\";"},
