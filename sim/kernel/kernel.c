@@ -31,19 +31,16 @@ void pim_kernel_destroy(struct pim_kernel *kernel)
 
 /*
  * Fires the records of one list, which is detached. A record goes back to the pool before its handler
- * runs: the handler's own next event then takes it, hot in the cache. What the next two touch first is asked
- * for meanwhile: with thousands of units it is in no cache.
+ * runs: the handler's own next event then takes it, hot in the cache. What the next one touches first is
+ * asked for meanwhile: with thousands of units it is in no cache.
  */
 static inline void fire_list(struct pim_kernel *kernel, struct pim_record *record)
 {
     do {
         struct pim_record *next = record->next;
         kernel->rest = next;
-        if (next) {
+        if (next)
             PIM_PREFETCH(next->context);
-            if (next->next)
-                PIM_PREFETCH(next->next->context);
-        }
         pim_handler *handler = record->handler;
         void *context = record->context;
         record->next = kernel->spare;
