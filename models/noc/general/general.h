@@ -376,12 +376,12 @@ static inline uint32_t pim_noc_general_available(const struct general_site *site
 }
 
 /* order.c: the lists of a router. `list` puts a row at the end of one, `list_head` where a head that
- * arrives belongs; `routed`, at the start of an evaluation, follows what happened while the router was not
+ * arrives belongs; `advance`, at the start of an evaluation, follows what happened while the router was not
  * evaluated; `sort` brings the requests of the scratch that are granted into the order of the lists, and
  * `update` follows all that has happened in this cycle. */
 void pim_noc_general_list(const struct general_site *site, enum general_list list, unsigned row);
 void pim_noc_general_list_head(const struct general_site *site, unsigned row);
-void pim_noc_general_routed(const struct general_site *site);
+void pim_noc_general_advance(const struct general_site *site);
 void pim_noc_general_sort(const struct general_site *site);
 void pim_noc_general_update(const struct general_site *site);
 

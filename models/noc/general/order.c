@@ -3,11 +3,13 @@
  * crossbar: that of the lists in which the hardware keeps the rows that wait for a stage.
  *
  * In a cycle a row that has been looked at goes to the end of the list that it waits in next, in this order:
- * heads whose route is known; heads that asked for a virtual channel; held switches; rows that asked for the
- * switch. Rows that a flit arrives in come behind all of them at the beginning of the next cycle, by port.
+ * heads whose route is known; heads that asked for a virtual channel, or whose allocation ends; held
+ * switches; rows that asked for the switch. Rows that a flit arrives in come behind all of them at the
+ * beginning of the next cycle, by port.
  *
  * 1. Lists are kept only where their order has an influence (`ordered`).
- * 2. A router that is not evaluated changes none of its lists but by heads whose route is known meanwhile.
+ * 2. A router that is not evaluated changes none of its lists but by heads whose routing or allocation
+ *    ends meanwhile.
  */
 #include "models/noc/general/general.h"
 
@@ -71,24 +73,60 @@ static void pass_routed(const struct general_site *site, const struct old_lists 
     }
 }
 
+static bool in(uint32_t set, unsigned vc)
+{
+    return set >> vc & 1;
+}
+
+/* Whether a head has a virtual channel, but not yet in the cycle `next`. */
+static bool in_allocation(const struct general_site *site, unsigned row, uint64_t next)
+{
+    const struct general_input *input = &site->inputs[site->general->port_of[row]];
+    return in(input->allocated, site->general->vc_of[row]) && site->rows[row].ready > next;
+}
+
+/* Heads that have their virtual channel in the cycle `next` go on to the switch; one that speculates is there
+ * already. */
+static void pass_allocated(const struct general_site *site, const struct old_lists *old, uint64_t next)
+{
+    bool speculative = site->noc->configuration.speculative;
+    for (unsigned i = 0; i < old->count[GENERAL_CHANNEL]; i++) {
+        unsigned row = old->rows[GENERAL_CHANNEL][i], vc = site->general->vc_of[row];
+        bool bids = in(site->inputs[site->general->port_of[row]].bidding, vc);
+        if (bids || (!speculative && in_allocation(site, row, next)))
+            pim_noc_general_list(site, GENERAL_CHANNEL, row);
+        else if (!speculative)
+            pim_noc_general_list(site, GENERAL_SWITCH, row);
+    }
+}
+
 static void append(const struct general_site *site, const struct old_lists *old, enum general_list list)
 {
     for (unsigned i = 0; i < old->count[list]; i++)
         pim_noc_general_list(site, list, old->rows[list][i]);
 }
 
-void pim_noc_general_routed(const struct general_site *site)
+/* Whether a row of a list has been through its stage. */
+static bool due(const struct general_site *site, enum general_list list)
 {
-    unsigned count = site->router->listed[GENERAL_ROUTE];
-    bool due = false;
-    for (unsigned i = 0; i < count; i++)
-        due |= site->rows[rows_of(site, GENERAL_ROUTE)[i]].ready <= site->cycle;
-    if (!due)
+    for (unsigned i = 0; i < site->router->listed[list]; i++) {
+        unsigned row = rows_of(site, list)[i];
+        uint32_t allocated = site->inputs[site->general->port_of[row]].allocated;
+        bool staged = list == GENERAL_ROUTE || in(allocated, site->general->vc_of[row]);
+        if (staged && site->rows[row].ready <= site->cycle)
+            return true;
+    }
+    return false;
+}
+
+void pim_noc_general_advance(const struct general_site *site)
+{
+    if (!due(site, GENERAL_ROUTE) && !due(site, GENERAL_CHANNEL))
         return;
     struct old_lists old;
     take_lists(site, &old);
     pass_routed(site, &old, site->cycle);
-    append(site, &old, GENERAL_CHANNEL);
+    pass_allocated(site, &old, site->cycle);
     append(site, &old, GENERAL_SWITCH);
     append(site, &old, GENERAL_HELD);
 }
@@ -112,11 +150,6 @@ void pim_noc_general_sort(const struct general_site *site)
         scratch->requests[at] = request;
     }
     scratch->request_count = granted;
-}
-
-static bool in(uint32_t set, unsigned vc)
-{
-    return set >> vc & 1;
 }
 
 /* A row that has been looked at for the switch, or held it. */
@@ -144,18 +177,10 @@ static void pass_switch(const struct general_site *site, unsigned row)
 
 void pim_noc_general_update(const struct general_site *site)
 {
-    const struct noc_general *general = site->general;
     struct old_lists old;
     take_lists(site, &old);
     pass_routed(site, &old, site->cycle + 1);
-    for (unsigned i = 0; i < old.count[GENERAL_CHANNEL]; i++) {
-        unsigned row = old.rows[GENERAL_CHANNEL][i], vc = general->vc_of[row];
-        const struct general_input *input = &site->inputs[general->port_of[row]];
-        if (in(input->bidding, vc))
-            pim_noc_general_list(site, GENERAL_CHANNEL, row);
-        else if (!site->noc->configuration.speculative && in(input->active, vc))
-            pim_noc_general_list(site, GENERAL_SWITCH, row);
-    }
+    pass_allocated(site, &old, site->cycle + 1);
     for (unsigned i = 0; i < old.count[GENERAL_HELD]; i++)
         pass_switch(site, old.rows[GENERAL_HELD][i]);
     for (unsigned i = 0; i < old.count[GENERAL_SWITCH]; i++)

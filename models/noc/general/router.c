@@ -120,17 +120,16 @@ static void take_flits(const struct general_site *site)
     for (uint64_t ports = site->router->arriving; ports; ports &= ports - 1) {
         unsigned port = pim_lowest_bit(ports);
         struct general_queue *queue = &site->inputs[port].arriving;
-        const struct general_event *event = &general->events[queue->first];
-        if (event->time > site->cycle) { /* perhaps beyond the horizon of the agenda */
-            pim_noc_wake(&general->router_wheel, site->node, event->time, site->cycle);
-            continue;
+        if (general->events[queue->first].time <= site->cycle) {
+            assert(general->events[queue->first].time == site->cycle);
+            buffer_flit(site, port, &general->events[queue->first]);
+            pim_noc_general_pop(general, queue);
+            site->router->full |= UINT64_C(1) << port;
         }
-        assert(event->time == site->cycle);
-        buffer_flit(site, port, event);
-        pim_noc_general_pop(general, queue);
-        site->router->full |= UINT64_C(1) << port;
         if (queue->first == GENERAL_NONE)
             site->router->arriving &= ~(UINT64_C(1) << port);
+        else /* perhaps it was beyond the horizon of the agenda when it was sent */
+            pim_noc_wake(&general->router_wheel, site->node, general->events[queue->first].time, site->cycle);
     }
 }
 
@@ -186,8 +185,6 @@ static void advance_stages(const struct general_site *site)
             *(routed ? &input->bidding : &input->active) |= bit;
             input->routing &= ~bit;
             input->allocated &= ~bit;
-            if (!routed && site->general->ordered && !site->noc->configuration.speculative)
-                pim_noc_general_list(site, GENERAL_SWITCH, port * site->general->vcs + vc);
         }
         if (!(input->routing | input->allocated))
             site->router->staged &= ~(UINT64_C(1) << port);
@@ -454,7 +451,7 @@ bool pim_noc_general_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle
     pim_noc_general_count_blocked(noc->general, node, cycle);
     site.router->sent = 0;
     if (site.general->ordered)
-        pim_noc_general_routed(&site);
+        pim_noc_general_advance(&site);
     take_flits(&site);
     take_credits(&site);
     advance_stages(&site);

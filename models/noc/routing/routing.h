@@ -90,7 +90,9 @@ struct pim_noc_packet_state {
     uint8_t class;                /* of traffic */
     uint8_t phase;                /* valiant, romm: 0 on the way to the intermediate router, then 1 */
     uint8_t y_first;              /* o1turn: columns before rows */
-    uint8_t tie; /* bit d: where both ways around dimension d of a torus are equally long, go to lower ones */
+    /* Where both ways around dimension d of a torus are equally long, go to lower ones: bit 2 x phase + d of
+     * the first two dimensions, bit 4 of the third. */
+    uint8_t tie;
     uint32_t injection_vcs; /* at its terminal */
     uint8_t partition;      /* bit d: the packet uses the second part of the channels of dimension d */
     uint8_t moved; /* bit d: has used a link of dimension d (odd-even asks whether it left its column) */

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/booksim/suites.h"
 #include "tests/unit/noc/lists.h"
+#include "tests/unit/noc_oracle/oracle.h"
 
 #include "models/booksim/booksim.h"
 #include "sim/output/csv.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LISTS = 45 };
+enum { LISTS = 45, MEASURED = 35 };
 
 /* The text of a configuration; a network file is beside the lists. */
 static void place_file(const char *text, char *placed, size_t size)
@@ -68,6 +69,21 @@ START_TEST(measured_list)
 }
 END_TEST
 
+/* The oracle of the networks gives all lists; every third measured one is tried, and all computed ones. */
+START_TEST(oracle_gives_list)
+{
+    const int which = PIM_CASE(_i);
+    char name[64];
+    struct pim_booksim booksim;
+    ck_assert(read_case(which < MEASURED / 3 ? 3 * which : MEASURED + which - MEASURED / 3, name, &booksim));
+    struct list expected = list_read(name), found = list_copy(&expected);
+    ck_assert(oracle_run(&booksim.noc, &found, NULL));
+    list_expect_same(&expected, &found, name);
+    list_free(&expected);
+    list_free(&found);
+}
+END_TEST
+
 START_TEST(no_list_left_out)
 {
     char name[64];
@@ -81,6 +97,7 @@ Suite *lists_suite(void)
     Suite *suite = suite_create("booksim_lists");
     TCase *tests = tcase_create("lists");
     tcase_add_loop_test(tests, measured_list, 0, PIM_CASES(2 * LISTS));
+    tcase_add_loop_test(tests, oracle_gives_list, 0, PIM_CASES(MEASURED / 3 + LISTS - MEASURED));
     tcase_add_test(tests, no_list_left_out);
     suite_add_tcase(suite, tests);
     return suite;

@@ -56,10 +56,12 @@ static void collect(const struct pim_noc *noc, const struct run_options *options
         pim_noc_get_link(noc, i, &options->links->link[i]);
 }
 
-/* Fails when no link has passed a flit since the last call. */
+/* Fails when no link has passed a flit, and no packet has arrived, since the last call. */
 static void must_move(const struct pim_noc *noc, uint64_t *moved)
 {
-    uint64_t flits = 0;
+    struct pim_noc_statistics statistics;
+    pim_noc_get_statistics(noc, &statistics);
+    uint64_t flits = statistics.flits_delivered;
     for (size_t i = 0; i < pim_noc_link_count(noc); i++) {
         struct pim_noc_link_use link;
         pim_noc_get_link(noc, i, &link);
