@@ -16,16 +16,12 @@ const struct pim_mapper *pim_mapper_at(size_t index)
 
 enum pim_status pim_mapper_find(const char *name, const struct pim_mapper **mapper, struct pim_error *error)
 {
-    const char *nearest = "";
-    size_t least = SIZE_MAX;
+    struct pim_nearest nearest = {.wanted = name};
     for (size_t i = 0; (*mapper = pim_mapper_at(i)) != NULL; i++) {
         if (strcmp((*mapper)->name, name) == 0)
             return PIM_OK;
-        size_t distance = pim_edit_distance(name, (*mapper)->name);
-        if (distance < least) {
-            least = distance;
-            nearest = (*mapper)->name;
-        }
+        pim_nearest_offer(&nearest, (*mapper)->name);
     }
-    return pim_fail(error, PIM_USAGE, "there is no mapper %.60s; the nearest is %s", name, nearest);
+    return pim_fail(error, PIM_USAGE, "there is no mapper %.60s%s%s", name,
+                    nearest.name ? "; the nearest is " : "", nearest.name ? nearest.name : "");
 }

@@ -10,19 +10,13 @@
 static enum pim_status refuse(const struct pim_option_table *table, const char *mapper, const char *name,
                               struct pim_error *error)
 {
-    const char *nearest = NULL;
-    size_t least = SIZE_MAX;
-    for (size_t i = 0; i < table->count; i++) {
-        size_t distance = pim_edit_distance(name, table->rows[i].name);
-        if (distance < least && pim_is_near(name, table->rows[i].name)) {
-            least = distance;
-            nearest = table->rows[i].name;
-        }
-    }
+    struct pim_nearest nearest = {.wanted = name};
+    for (size_t i = 0; i < table->count; i++)
+        pim_nearest_offer(&nearest, table->rows[i].name);
     if (table->count == 0)
         return pim_fail(error, PIM_USAGE, "--%.60s: mapper %s has no options", name, mapper);
     return pim_fail(error, PIM_USAGE, "--%.60s: mapper %s has no such option%s%s", name, mapper,
-                    nearest ? "; the nearest is --" : "", nearest ? nearest : "");
+                    nearest.name ? "; the nearest is --" : "", nearest.name ? nearest.name : "");
 }
 
 enum pim_status pim_option_find(const struct pim_option_table *table, const char *mapper, const char *name,

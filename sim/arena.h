@@ -1,5 +1,6 @@
 /*
- * Memory that is given back all at once: a bump allocator over a chain of chunks, and the growth of arrays.
+ * Memory that is given back all at once: a bump allocator over a chain of chunks; the growth of arrays; big
+ * arrays that a simulation walks through.
  *
  * Two ways to meet memory that runs out, chosen by the caller: `..allocate..` returns NULL (sizes that come
  * from input),

@@ -39,8 +39,12 @@ size_t pim_edit_distance(const char *a, const char *b)
     return last[n];
 }
 
-bool pim_is_near(const char *a, const char *b)
+void pim_nearest_offer(struct pim_nearest *nearest, const char *name)
 {
-    const size_t m = strnlen(a, LONGEST), n = strnlen(b, LONGEST);
-    return 3 * pim_edit_distance(a, b) <= (m > n ? m : n);
+    const size_t m = strnlen(nearest->wanted, LONGEST), n = strnlen(name, LONGEST);
+    const size_t edits = pim_edit_distance(nearest->wanted, name);
+    if (3 * edits > (m > n ? m : n) || (nearest->name && edits >= nearest->edits))
+        return;
+    nearest->name = name;
+    nearest->edits = edits;
 }

@@ -13,7 +13,13 @@
  */
 size_t pim_edit_distance(const char *a, const char *b);
 
-/* Whether one of them may be meant by the other: no more edits than a third of the longer one. */
-bool pim_is_near(const char *a, const char *b);
+/* The one of several names that may be meant by `wanted`: start with {wanted}, and offer each. `name` is NULL
+ * while none is near enough: no more edits than a third of the letters of the longer one. Of equals the first
+ * is kept. */
+struct pim_nearest {
+    const char *wanted, *name;
+    size_t edits;
+};
+void pim_nearest_offer(struct pim_nearest *nearest, const char *name);
 
 #endif

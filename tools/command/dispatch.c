@@ -71,21 +71,14 @@ static const struct command *find(const struct command *table, size_t count, con
 
 static int refuse(const struct command *table, size_t count, const char *words, const char *name)
 {
-    size_t least = SIZE_MAX;
-    const char *nearest = NULL;
+    struct pim_nearest nearest = {.wanted = name};
     const size_t others = COUNT(options) - (strchr(words, ' ') != NULL);
-    for (size_t i = 0; i < count + others; i++) {
-        const char *known = i < count ? table[i].name : options[i - count];
-        size_t distance = pim_edit_distance(known, name);
-        if (distance < least && pim_is_near(known, name)) {
-            least = distance;
-            nearest = known;
-        }
-    }
+    for (size_t i = 0; i < count + others; i++)
+        pim_nearest_offer(&nearest, i < count ? table[i].name : options[i - count]);
     const char *quote = name[0] == '-' ? "'" : "";
     fprintf(stderr, "%s: %s %s%.60s%s%s%s (%s --help lists all)\n", words,
             name[0] == '-' ? "unrecognized option" : "unknown command", quote, name, quote,
-            nearest ? "; the nearest is " : "", nearest ? nearest : "", words);
+            nearest.name ? "; the nearest is " : "", nearest.name ? nearest.name : "", words);
     return 2;
 }
 

@@ -282,17 +282,13 @@ static bool is_known(const struct argp_option *options, const char *name, size_t
 static void refuse_name(const struct argp_option *options, const char *words, const char *option,
                         size_t length)
 {
-    const char *nearest = NULL;
     char wanted[64];
-    size_t least = SIZE_MAX;
     (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 60 ? length : 60), option + 2);
+    struct pim_nearest nearest = {.wanted = wanted};
     for (const struct argp_option *o = options; o->name; o++)
-        if (pim_is_near(o->name, wanted) && pim_edit_distance(o->name, wanted) < least) {
-            least = pim_edit_distance(o->name, wanted);
-            nearest = o->name;
-        }
+        pim_nearest_offer(&nearest, o->name);
     fprintf(stderr, "%s: unrecognized option '%.60s'%s%s (%s --help lists all)\n", words, option,
-            nearest ? "; the nearest is --" : "", nearest ? nearest : "", words);
+            nearest.name ? "; the nearest is --" : "", nearest.name ? nearest.name : "", words);
 }
 
 /* False, with a message, at the first option that there is not. */

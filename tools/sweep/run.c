@@ -46,16 +46,12 @@ static enum pim_status refuse_mapped(const struct pim_sweep *sweep, const struct
     struct pim_error cause;
     if (source->trace || pim_sweep_configure(sweep, point, sweep->map_once, &mapped, &cause) != PIM_OK)
         return error->status;
-    enum pim_status status = pim_map_words_parse(source->mapper, &words, &cause);
-    if (status == PIM_OK) {
-        for (size_t i = 0; status == PIM_OK && i < words.set_count; i++)
-            if (!pim_sweep_of_network(words.sets[i]))
-                status = pim_configuration_set(mapped, words.sets[i], &cause);
+    if (pim_map_words_parse(source->mapper, &words, &cause) == PIM_OK) {
+        if (pim_sweep_set_words(mapped, &words, &cause) == PIM_OK &&
+            pim_cost_check_mapped(mapped, &cause) != PIM_OK)
+            *error = cause;
         pim_map_words_terminate(&words);
     }
-    if (status == PIM_OK && pim_configuration_complete(mapped, &cause) == PIM_OK &&
-        pim_cost_check_mapped(mapped, &cause) != PIM_OK)
-        *error = cause;
     pim_configuration_destroy(mapped);
     return error->status;
 }

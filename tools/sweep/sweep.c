@@ -164,6 +164,16 @@ bool pim_sweep_of_network(const char *set)
     return pim_sweep_schema(set) == &pim_network_schema;
 }
 
+enum pim_status pim_sweep_set_words(struct pim_configuration *configuration,
+                                    const struct pim_map_words *words, struct pim_error *error)
+{
+    for (size_t i = 0; i < words->set_count; i++)
+        if (!pim_sweep_of_network(words->sets[i]) &&
+            pim_configuration_set(configuration, words->sets[i], error) != PIM_OK)
+            return error->status;
+    return pim_configuration_complete(configuration, error);
+}
+
 enum pim_status pim_sweep_add_set(struct pim_sweep *sweep, const char *set, struct pim_error *error)
 {
     return pim_texts_add(pim_sweep_of_network(set) ? &sweep->network_sets : &sweep->sets, set, error);

@@ -92,6 +92,9 @@ enum pim_status pim_sweep_add_axis(struct pim_sweep *sweep, struct pim_sweep_axi
                                    struct pim_error *error);
 /* Whether "key=value" sets a key of the network. */
 bool pim_sweep_of_network(const char *set);
+/* Sets what a mapper's words set beside the network, and completes the configuration. */
+enum pim_status pim_sweep_set_words(struct pim_configuration *configuration,
+                                    const struct pim_map_words *words, struct pim_error *error);
 /* "key=value", to the network when its key begins with "network.". */
 enum pim_status pim_sweep_add_set(struct pim_sweep *sweep, const char *set, struct pim_error *error);
 

@@ -211,10 +211,7 @@ static enum pim_status configure(const struct mapping *mapping, const struct pim
     if (status == PIM_OK)
         status = pim_configuration_read_text(*configuration, "base configuration", mapping->hardware,
                                              strlen(mapping->hardware), error);
-    for (size_t i = 0; i < words->set_count && status == PIM_OK; i++)
-        if (!pim_sweep_of_network(words->sets[i]))
-            status = pim_configuration_set(*configuration, words->sets[i], error);
-    return status == PIM_OK ? pim_configuration_complete(*configuration, error) : status;
+    return status == PIM_OK ? pim_sweep_set_words(*configuration, words, error) : status;
 }
 
 static enum pim_status path_of(const struct pim_trace_pool *pool, const char *name, const char *ending,

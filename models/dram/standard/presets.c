@@ -83,11 +83,12 @@ static enum pim_status read_composed(struct pim_configuration *values, const cha
                                      const struct pim_dram_preset *standard,
                                      const struct pim_dram_preset *bin, struct pim_error *error)
 {
-    char density_name[64], own[96];
+    char density_name[64], own[128];
     (void)snprintf(density_name, sizeof density_name, "%s%s", standard->name, name + strlen(bin->name));
     const struct pim_dram_preset *density = find(PIM_DRAM_DENSITY, density_name),
                                  *page = find_page(standard->name, bin->name, density_name);
-    (void)snprintf(own, sizeof own, "name = \"%s\";", name);
+    /* Densities say how many devices there are; no currents are known yet. */
+    (void)snprintf(own, sizeof own, "name = \"%s\"; energy = { model = \"none\"; };", name);
     enum pim_status status = read_part(values, "standards/", standard, error);
     if (status == PIM_OK)
         status = read_part(values, "bins/", bin, error);
@@ -114,35 +115,47 @@ static void write_parts(char *text, size_t size, enum pim_dram_preset_kind kind,
     }
 }
 
-static enum pim_status refuse(const char *name, struct pim_error *error)
+/* The preset, or bin and density, that a name may mean; "" when there is none. */
+static void find_nearest(const char *name, char found[64])
 {
-    const struct pim_dram_preset_list *whole = &pim_dram_preset_lists[PIM_DRAM_WHOLE];
-    const struct pim_dram_preset *standard = find_standard(name),
-                                 *bin = standard ? find_bin(name, standard->name, false) : NULL;
-    const char *nearest = "";
-    size_t least = SIZE_MAX;
-    char parts[1024] = "";
-    if (bin) {
-        write_parts(parts, sizeof parts, PIM_DRAM_DENSITY, standard->name);
-        return pim_fail(error, PIM_USAGE,
-                        "no preset '%.60s': behind the speed bin %s a density of %s follows: %s", name,
-                        bin->name, standard->name, parts);
-    }
-    for (size_t i = 0; i < whole->count; i++) {
-        size_t distance = pim_edit_distance(whole->items[i].name, name);
-        if (distance < least) {
-            least = distance;
-            nearest = whole->items[i].name;
+    const struct pim_dram_preset_list *bins = &pim_dram_preset_lists[PIM_DRAM_BIN],
+                                      *densities = &pim_dram_preset_lists[PIM_DRAM_DENSITY];
+    struct pim_nearest nearest = {.wanted = name};
+    char composed[64];
+    for (size_t i = 0; i < pim_dram_preset_count(); i++)
+        pim_nearest_offer(&nearest, pim_dram_preset(i)->name);
+    (void)snprintf(found, 64, "%s", nearest.name ? nearest.name : "");
+    for (size_t bin = 0; bin < bins->count; bin++) {
+        const struct pim_dram_preset *standard = find_standard(bins->items[bin].name);
+        for (size_t i = 0; i < densities->count; i++) {
+            const char *density = pim_dram_part_of(&densities->items[i], standard->name);
+            const size_t edits = nearest.name ? nearest.edits : SIZE_MAX;
+            if (!density)
+                continue;
+            (void)snprintf(composed, sizeof composed, "%s_%s", bins->items[bin].name, density);
+            pim_nearest_offer(&nearest, composed);
+            if (nearest.name && nearest.edits < edits)
+                (void)snprintf(found, 64, "%s", composed);
         }
     }
-    if (standard) {
+}
+
+static enum pim_status refuse(const char *name, struct pim_error *error)
+{
+    const struct pim_dram_preset *standard = find_standard(name),
+                                 *bin = standard ? find_bin(name, standard->name, false) : NULL;
+    char nearest[64], parts[1024] = "";
+    find_nearest(name, nearest);
+    if (bin)
+        (void)snprintf(parts, sizeof parts, "; behind the speed bin %s a density of %s follows: ", bin->name,
+                       standard->name);
+    else if (standard)
         (void)snprintf(parts, sizeof parts,
                        "; speed bins of %s, with a density behind them: ", standard->name);
-        write_parts(parts, sizeof parts, PIM_DRAM_BIN, standard->name);
-    }
-    return pim_fail(error, PIM_USAGE,
-                    "no preset '%.60s'; the nearest is %s, `pimsim dram --list-presets` shows all%s", name,
-                    nearest, parts);
+    if (standard)
+        write_parts(parts, sizeof parts, bin ? PIM_DRAM_DENSITY : PIM_DRAM_BIN, standard->name);
+    return pim_fail(error, PIM_USAGE, "no preset '%.60s'%s%s; `pimsim dram --list-presets` shows all%s", name,
+                    nearest[0] ? "; the nearest is " : "", nearest, parts);
 }
 
 enum pim_status pim_dram_preset_read(struct pim_configuration *values, const char *name,

@@ -493,8 +493,19 @@ START_TEST(edit_distances)
     memset(b, 'y', sizeof b);
     a[599] = b[599] = '\0';
     ck_assert_uint_eq(pim_edit_distance(a, b), 255);
-    ck_assert(pim_is_near("hlep", "help") && pim_is_near("set", "se") && pim_is_near("helpp", "help"));
-    ck_assert(!pim_is_near("helpp", "set") && !pim_is_near("usges", "usage"));
+    struct pim_nearest nearest = {.wanted = "hlepp"};
+    pim_nearest_offer(&nearest, "set");
+    ck_assert_ptr_null(nearest.name);
+    pim_nearest_offer(&nearest, "hleppo");
+    pim_nearest_offer(&nearest, "HLEPP");
+    pim_nearest_offer(&nearest, "hlepp");
+    ck_assert_str_eq(nearest.name, "HLEPP");
+    nearest = (struct pim_nearest){.wanted = "usges"};
+    pim_nearest_offer(&nearest, "usage");
+    ck_assert_ptr_null(nearest.name);
+    nearest.wanted = "se";
+    pim_nearest_offer(&nearest, "set");
+    ck_assert_str_eq(nearest.name, "set");
 }
 END_TEST
 

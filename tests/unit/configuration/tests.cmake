@@ -251,7 +251,7 @@ pimsim_command_test(network_dot_format "network show ${PROJECT_SOURCE_DIR}/confi
 pimsim_command_test(explain_keys_name "explain --keys cycles" 2 "^$" "^pimsim explain: --keys lists names alone: leave out cycles\n")
 pimsim_command_test(explain_two_lists "explain --keys --figures" 2 "^$" "^pimsim explain: --keys lists names alone: leave out --figures\n")
 pimsim_command_test(dram_no_preset "dram --preset foo --pattern random" 2 "^$"
-  "^pimsim dram: no preset 'foo'; the nearest is hbm2_pim, `pimsim dram --list-presets` shows all\n")
+  "^pimsim dram: no preset 'foo'; `pimsim dram --list-presets` shows all\n")
 # A key that is set and does nothing.
 pimsim_command_test(area_set_other "area --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/nicepim-4x4.cfg --set tile.crossbar_rows=64" 1 "^$"
   "^pimsim area: tile\\.crossbar_rows: describes hardware with array\\.kind \"tile\", this has \"node\": it would change nothing\n")

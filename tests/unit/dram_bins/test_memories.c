@@ -199,18 +199,22 @@ END_TEST
 static const struct {
     const char *name, *message;
 } refused[] = {
-    {"ddr4_2933y",
-     "no preset 'ddr4_2933y': behind the speed bin ddr4_2933y a density of ddr4 follows: 2gb_x4, "},
+    {"ddr4_2933y", "; behind the speed bin ddr4_2933y a density of ddr4 follows: 2gb_x4, "},
     {"hbm3_6400_8gb_x4",
-     "behind the speed bin hbm3_6400 a density of hbm3 follows: 4gb, 4gb_8hi, 8gb_8hi, 16gb_8hi"},
+     "no preset 'hbm3_6400_8gb_x4'; the nearest is hbm3_6400_8gb_8hi; `pimsim dram --list-presets` "
+     "shows all; behind the speed bin hbm3_6400 a density of hbm3 follows: 4gb, 4gb_8hi, "},
     {"ddr4_2933y_ddr5_16gb_x8", "behind the speed bin ddr4_2933y a density of ddr4 follows: 2gb_x4, "},
     {"gddr6_14000_1350mv", "behind the speed bin gddr6_14000_1350mv a density of gddr6 follows: 8gb_x8, "},
-    {"ddr4_2933y_16gb_x4_", "behind the speed bin ddr4_2933y a density"},
-    {"lpddr5_5500_16gb_x16", "shows all; speed bins of lpddr5, with a density behind them: 6400"},
+    {"ddr4_2933y_16gb_x4_", "the nearest is ddr4_2933y_16gb_x4; "},
+    {"DDR4_2933Y_16Gb_x4", "the nearest is ddr4_2933y_16gb_x4; "},
+    {"ddr4-2933y-16gb-x4", "the nearest is ddr4_2933y_16gb_x4; "},
+    {"lpddr5_5500_16gb_x16", "the nearest is lpddr5_6400_16gb_x16; `pimsim dram --list-presets` shows all; "
+                             "speed bins of lpddr5, with a "
+                             "density behind them: 6400"},
     {"ddr4_16gb_x4", "speed bins of ddr4, with a density behind them: 1600j, "},
     {"ddr9_3200_8gb_x8", "no preset 'ddr9_3200_8gb_x8'; the nearest is "},
-    {"ddr4", "the nearest is ddr4_3200, `pimsim dram --list-presets` shows all; speed bins of ddr4, "},
-    {"", "no preset ''; the nearest is "},
+    {"ddr4", "no preset 'ddr4'; `pimsim dram --list-presets` shows all; speed bins of ddr4, "},
+    {"", "no preset ''; `pimsim dram --list-presets` shows all"},
 };
 
 START_TEST(what_is_no_memory)

@@ -373,6 +373,7 @@ START_TEST(densities_are_the_standards)
     const struct pim_dram_organization *o = &specification->organization;
     ck_assert_uint_eq(configuration.mapping.capacity, capacity(&memory));
     const uint32_t devices = memory.width == 0 ? 1 : bins_bus_bits(memory.standard) / memory.width;
+    ck_assert_msg(configuration.energy.devices == devices, "%s: devices", memory.name);
     for (size_t i = 0; i < sizeof densities / sizeof densities[0]; i++) {
         const struct density *d = &densities[i];
         if (strcmp(d->standard, memory.standard) != 0 || (d->gigabits && d->gigabits != memory.gigabits) ||
