@@ -1,6 +1,6 @@
 #include "mappers/nicepim/ddam/divide.h"
 
-#include "mappers/nicepim/map/candidates.h"
+#include "mappers/nicepim/map/candidates/candidates.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "mappers/nicepim/map/choose.h"
 
-#include "mappers/nicepim/map/candidates.h"
+#include "mappers/nicepim/map/candidates/candidates.h"
 #include "mappers/nicepim/map/results.h"
 #include "mappers/nicepim/space/select.h"
 #include "mappers/place/slicing.h"

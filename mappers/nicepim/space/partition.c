@@ -42,41 +42,31 @@ static struct pim_span window(struct pim_span span, uint32_t stride, uint32_t ke
     return (struct pim_span){(uint32_t)from, (uint32_t)to};
 }
 
-void pim_cut_table_make(const struct pim_conv *layer, const struct pim_cut *cut, uint32_t height,
-                        uint32_t width, struct pim_cut_table *table)
+/* Each loop counts `unit` of it for a part more; the last loop of the order varies fastest. */
+static void number_side(const struct pim_cut *cut, const uint32_t *parts, const uint32_t unit[PIM_LOOPS],
+                        uint32_t *number)
 {
-    for (uint32_t row = 0; row < height; row++)
-        pim_cut_place(cut, row, 0, table->high[row]);
-    for (uint32_t column = 0; column < width; column++)
-        pim_cut_place(cut, 0, column, table->wide[column]);
-    for (size_t loop = 0; loop < PIM_LOOPS; loop++) {
-        uint32_t parts = cut->high[loop] * cut->wide[loop];
-        for (uint32_t i = 0; i < parts; i++)
-            table->loop[loop][i] = pim_span_of(layer->length[loop], parts, i);
+    uint32_t count = 1;
+    number[0] = 0;
+    for (size_t i = PIM_LOOPS; i-- > 0;) {
+        const uint32_t loop = cut->order[i], of_one = count;
+        for (uint32_t part = 1; part < parts[loop]; part++, count += of_one) {
+            for (uint32_t k = 0; k < of_one; k++)
+                number[count + k] = number[k] + part * unit[loop];
+        }
     }
-    for (uint32_t i = 0; i < cut->high[PIM_LOOP_P] * cut->wide[PIM_LOOP_P]; i++)
-        table->rows[i] = window(table->loop[PIM_LOOP_P][i], layer->stride_height, layer->kernel_height,
-                                layer->pad_top, layer->height);
-    for (uint32_t i = 0; i < cut->high[PIM_LOOP_Q] * cut->wide[PIM_LOOP_Q]; i++)
-        table->columns[i] = window(table->loop[PIM_LOOP_Q][i], layer->stride_width, layer->kernel_width,
-                                   layer->pad_left, layer->width);
 }
 
-void pim_cut_table_part(const struct pim_cut_table *table, uint32_t row, uint32_t column,
-                        struct pim_part *part)
+void pim_cut_number(const struct pim_cut *cut, struct pim_cut_numbers *numbers)
 {
-    bool empty = false;
-    for (size_t loop = 0; loop < PIM_LOOPS; loop++) {
-        part->index[loop] = table->high[row][loop] + table->wide[column][loop];
-        part->loop[loop] = table->loop[loop][part->index[loop]];
-        empty = empty || part->loop[loop].from == part->loop[loop].to;
+    uint32_t high[PIM_LOOPS], wide[PIM_LOOPS], unit = 1;
+    for (size_t loop = PIM_LOOPS; loop-- > 0;) {
+        wide[loop] = unit;
+        high[loop] = unit * cut->wide[loop];
+        unit *= cut->high[loop] * cut->wide[loop];
     }
-    part->box[0] = part->loop[PIM_LOOP_B];
-    part->box[1] = part->loop[PIM_LOOP_C];
-    part->box[2] = table->rows[part->index[PIM_LOOP_P]];
-    part->box[3] = table->columns[part->index[PIM_LOOP_Q]];
-    if (empty)
-        memset(part->box, 0, sizeof part->box);
+    number_side(cut, cut->high, high, numbers->row);
+    number_side(cut, cut->wide, wide, numbers->column);
 }
 
 void pim_cut_part(const struct pim_conv *layer, const struct pim_cut *cut, uint32_t row, uint32_t column,
@@ -175,17 +165,6 @@ uint32_t pim_cut_groups(const struct pim_part *parts, uint32_t nodes, enum pim_s
             set[i] = groups++;
     }
     return groups;
-}
-
-uint64_t pim_box_overlap(const struct pim_span a[4], const struct pim_span b[4])
-{
-    uint64_t elements = 1;
-    for (size_t i = 0; i < 4; i++) {
-        uint32_t from = a[i].from > b[i].from ? a[i].from : b[i].from;
-        uint32_t to = a[i].to < b[i].to ? a[i].to : b[i].to;
-        elements *= to > from ? to - from : 0;
-    }
-    return elements;
 }
 
 /* --- all cuts --- */

@@ -51,18 +51,13 @@ struct pim_part {
 void pim_cut_part(const struct pim_conv *layer, const struct pim_cut *cut, uint32_t row, uint32_t column,
                   struct pim_part *part);
 
-/* The same for many nodes of one cut: digits of rows and columns, and what each part of a loop is, made once.
- * Regions have at most PIM_CUT_SIDE rows and columns. */
+/* Numbers of parts among all of a cut, the same in any order of its loops: that of the node at (row, column)
+ * is row[row] + column[column]. Regions have at most PIM_CUT_SIDE rows and columns. */
 enum { PIM_CUT_SIDE = 32 };
-struct pim_cut_table {
-    uint32_t high[PIM_CUT_SIDE][PIM_LOOPS], wide[PIM_CUT_SIDE][PIM_LOOPS];
-    struct pim_span loop[PIM_LOOPS][PIM_CUT_SIDE * PIM_CUT_SIDE];
-    struct pim_span rows[PIM_CUT_SIDE * PIM_CUT_SIDE], columns[PIM_CUT_SIDE * PIM_CUT_SIDE];
+struct pim_cut_numbers {
+    uint32_t row[PIM_CUT_SIDE], column[PIM_CUT_SIDE];
 };
-void pim_cut_table_make(const struct pim_conv *layer, const struct pim_cut *cut, uint32_t height,
-                        uint32_t width, struct pim_cut_table *table);
-void pim_cut_table_part(const struct pim_cut_table *table, uint32_t row, uint32_t column,
-                        struct pim_part *part);
+void pim_cut_number(const struct pim_cut *cut, struct pim_cut_numbers *numbers);
 
 /* Elements that a node needs and makes, and its multiply-accumulates. */
 uint64_t pim_part_inputs(const struct pim_part *part);
@@ -82,7 +77,16 @@ enum pim_shared { PIM_SHARED_INPUTS, PIM_SHARED_WEIGHTS, PIM_SHARED_SUMS };
 uint32_t pim_cut_groups(const struct pim_part *parts, uint32_t nodes, enum pim_shared shared, uint32_t *set);
 
 /* Elements in both of two boxes. */
-uint64_t pim_box_overlap(const struct pim_span a[4], const struct pim_span b[4]);
+static inline uint64_t pim_box_overlap(const struct pim_span a[4], const struct pim_span b[4])
+{
+    uint64_t elements = 1;
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t from = a[i].from > b[i].from ? a[i].from : b[i].from;
+        uint32_t to = a[i].to < b[i].to ? a[i].to : b[i].to;
+        elements *= to > from ? to - from : 0;
+    }
+    return elements;
+}
 
 /* --- all cuts --- */
 

@@ -1,6 +1,6 @@
 #include "mappers/nicepim/map/refine/refine.h"
 
-#include "mappers/nicepim/map/candidates.h"
+#include "mappers/nicepim/map/candidates/candidates.h"
 #include "mappers/nicepim/map/program/vectors.h"
 #include "mappers/nicepim/map/results.h"
 

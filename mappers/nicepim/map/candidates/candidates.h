@@ -1,6 +1,6 @@
 /* Cuts of a product, and how many nodes share its weights: those that no other beats in size and time. */
-#ifndef PIMSIM_MAPPERS_NICEPIM_MAP_CANDIDATES_H
-#define PIMSIM_MAPPERS_NICEPIM_MAP_CANDIDATES_H
+#ifndef PIMSIM_MAPPERS_NICEPIM_MAP_CANDIDATES_CANDIDATES_H
+#define PIMSIM_MAPPERS_NICEPIM_MAP_CANDIDATES_CANDIDATES_H
 
 #include "mappers/nicepim/map/program/homes.h"
 

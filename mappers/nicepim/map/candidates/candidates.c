@@ -1,5 +1,6 @@
-#include "mappers/nicepim/map/candidates.h"
+#include "mappers/nicepim/map/candidates/candidates.h"
 
+#include "mappers/nicepim/map/candidates/pieces.h"
 #include "mappers/nicepim/map/program/messages.h"
 #include "sim/integer.h"
 
@@ -14,13 +15,26 @@ struct owned {
     const struct place **places;
 };
 
+/* What the largest part of a cut, the first one, takes, in whatever order the loops are. */
+struct largest {
+    uint32_t high[PIM_LOOPS], wide[PIM_LOOPS]; /* of the cut; 0 before there was one */
+    bool fits;                                 /* groups are whole, and a tile fits */
+    struct pim_part part;
+    struct tile_product product;
+    uint64_t needing; /* nodes that need the same weights */
+    uint64_t weights; /* bytes */
+    uint64_t least;   /* cycles, at least */
+    double alike;     /* parts of that size */
+};
+
 struct walk {
     const struct nice_plan *plan;
     const struct nice_region *region;
     struct owned owned[2]; /* of both inputs; without first: what moves is not looked at */
     const struct flow_operation *operation;
     uint32_t layer;
-    struct pim_cut_table *table; /* of the cut that is looked at */
+    struct largest largest;      /* of the cut that was looked at last */
+    struct pieces *pieces[2];    /* of both inputs, where owned is */
     uint32_t busy[2];            /* the node that was found too slow last, of each side */
     struct candidate *best;      /* of the baseline: by sharing */
     struct candidate_list front; /* else: stored bytes up, cycles down; of the nearest: costs up */
@@ -185,15 +199,6 @@ static uint32_t parts_of(const struct pim_cut *cut, uint32_t loops)
     return parts;
 }
 
-/* No loop is cut into more parts than it is long. */
-static bool parts_have_work(const struct flow_operation *operation, const struct pim_cut *cut)
-{
-    bool work = true;
-    for (size_t loop = 0; loop < PIM_LOOPS; loop++)
-        work &= cut->high[loop] * cut->wide[loop] <= operation->conv.length[loop];
-    return work;
-}
-
 /* Elements of a box that a node has. */
 static uint64_t has(const struct owned *owned, uint32_t node, const struct pim_span box[4])
 {
@@ -208,46 +213,32 @@ static uint64_t has(const struct owned *owned, uint32_t node, const struct pim_s
 static uint64_t move_cycles(struct walk *walk, const struct pim_cut *cut, size_t side, uint64_t limit,
                             double *pj)
 {
-    static const uint8_t loops[] = {1u << PIM_LOOP_K, 1u << PIM_LOOP_P | 1u << PIM_LOOP_Q};
-    uint32_t sharing = parts_of(cut, loops[side]);
     const struct pim_estimate_hardware *hardware = walk->plan->hardware;
     const struct nice_region *region = walk->region;
-    struct pim_map_layout layout =
-        walk->plan->layout[walk->plan->flow.graph->layers[walk->layer].input[side]];
+    struct pieces *pieces = walk->pieces[side];
     uint64_t most = 0, total = 0, copied = 0;
-    pim_cut_table_make(&walk->operation->conv, cut, region->height, region->width, walk->table);
+    pieces_begin(pieces, cut);
     /* A cut that is too slow mostly is so on the node on which the one before was. */
     uint32_t nodes = region->width * region->height, first = walk->busy[side];
-    bool idle = !parts_have_work(walk->operation, cut);
-    for (uint32_t turn = 0; turn < nodes; turn++) {
-        uint32_t i = turn + first < nodes ? turn + first : turn + first - nodes;
-        struct pim_part part;
-        struct pim_span box[4], piece[4];
-        bool runs;
-        pim_cut_table_part(walk->table, i / region->width, i % region->width, &part);
-        if (idle && pim_part_macs(&walk->operation->conv, &part) == 0)
-            continue;
-        uint32_t index = part.index[PIM_LOOP_K];
-        if (side == 0) {
-            flow_product_box(walk->operation, &part, box);
-        } else {
-            flow_right_box(walk->operation, &part, box);
-            index = part.index[PIM_LOOP_P] * parts_of(cut, 1u << PIM_LOOP_Q) + part.index[PIM_LOOP_Q];
+    uint32_t row = first / region->width, column = first % region->width;
+    for (uint32_t turn = 0; turn < nodes; turn++, column++) {
+        if (column == region->width) {
+            column = 0;
+            row = row + 1 < region->height ? row + 1 : 0;
         }
-        if (sharing > 1)
-            split_box(box, layout, sharing, index, piece, &runs);
-        else
-            memcpy(piece, box, sizeof piece);
-        uint32_t node = (region->y + i / region->width) * hardware->width + region->x + i % region->width;
-        uint64_t own = has(&walk->owned[side], node, piece), missing = flow_box_elements(piece) - own;
+        const struct cut_piece *piece = pieces_of(pieces, row, column);
+        if (!piece->works)
+            continue;
+        uint32_t node = (region->y + row) * hardware->width + region->x + column;
+        uint64_t own = has(&walk->owned[side], node, piece->box), missing = piece->elements - own;
         if (missing > most) {
             most = missing;
             if (pim_estimate_link(walk->plan->hardware, most * FLOW_BYTES) >= limit) {
-                walk->busy[side] = i;
+                walk->busy[side] = row * region->width + column;
                 return limit;
             }
         }
-        copied = own > copied && sharing > 1 ? own : copied;
+        copied = own > copied && pieces->sharing > 1 ? own : copied;
         total += missing;
     }
     uint64_t width = hardware->width, height = hardware->height, cycles = 0;
@@ -294,43 +285,55 @@ static void count_sharing(const struct walk *walk, struct trial *trial, const st
     trial->pj += share_pj(plan, cut, 1u << PIM_LOOP_C, trial->nodes, sums, of_c, true);
 }
 
-static bool visit(void *context, const struct pim_cut *cut)
+/* Another cut than before, not only another order of its loops. */
+static void look_at(struct walk *walk, const struct pim_cut *cut)
 {
-    struct walk *walk = context;
     const struct flow_operation *operation = walk->operation;
-    struct pim_part part;
-    struct tile_product product;
-    struct tiling tiling;
+    struct largest *largest = &walk->largest;
     uint32_t parts[PIM_LOOPS];
+    memcpy(largest->high, cut->high, sizeof largest->high);
+    memcpy(largest->wide, cut->wide, sizeof largest->wide);
     for (size_t i = 0; i < PIM_LOOPS; i++)
         parts[i] = cut->high[i] * cut->wide[i];
     /* A part of more than one group has whole ones. */
-    if (!flow_groups_are_whole(operation, parts[PIM_LOOP_K]))
+    largest->fits = flow_groups_are_whole(operation, parts[PIM_LOOP_K]);
+    if (!largest->fits)
+        return;
+    pim_cut_part(&operation->conv, cut, 0, 0, &largest->part);
+    largest->alike = flow_parts_like(&operation->conv, &largest->part);
+    /* Of a product without stored weights nothing is shared as weights are. */
+    const bool stored = operation->right == FLOW_STORED;
+    largest->needing = stored ? (uint64_t)parts[PIM_LOOP_B] * parts[PIM_LOOP_P] * parts[PIM_LOOP_Q] : 1;
+    largest->weights = stored ? pim_part_weights(&operation->conv, &largest->part) * FLOW_BYTES : 0;
+    largest->fits = nice_tile_product(walk->plan, walk->layer, cut, &largest->part, &largest->product);
+    if (largest->fits && !walk->plan->sequential)
+        largest->least = tile_least_cycles(walk->plan->hardware, &largest->product);
+}
+
+static bool visit(void *context, const struct pim_cut *cut)
+{
+    struct walk *walk = context;
+    const struct largest *largest = &walk->largest;
+    struct tiling tiling;
+    if (memcmp(largest->high, cut->high, sizeof cut->high) != 0 ||
+        memcmp(largest->wide, cut->wide, sizeof cut->wide) != 0)
+        look_at(walk, cut);
+    if (!largest->fits)
         return true;
-    pim_cut_part(&operation->conv, cut, 0, 0, &part); /* the first part is the largest */
-    uint64_t needing = (uint64_t)parts[PIM_LOOP_B] * parts[PIM_LOOP_P] * parts[PIM_LOOP_Q];
-    uint64_t weights = pim_part_weights(&operation->conv, &part) * FLOW_BYTES;
-    if (operation->right != FLOW_STORED) { /* nothing is stored, nothing is shared as weights are */
-        weights = 0;
-        needing = 1;
-    }
-    struct trial trial = {.cut = cut, .nodes = flow_parts_like(&operation->conv, &part)};
+    struct trial trial = {.cut = cut, .nodes = largest->alike};
     /* What may move at most, so that the cut is worth something where all nodes hold a copy together. */
-    uint64_t limit = most_cost(walk, pim_divide_up(weights, needing));
-    if (!nice_tile_product(walk->plan, walk->layer, cut, &part, &product))
-        return true;
+    uint64_t limit = most_cost(walk, pim_divide_up(largest->weights, largest->needing));
     if (!walk->plan->sequential) {
-        count_sharing(walk, &trial, &part);
-        const uint64_t least = trial.cycles + tile_least_cycles(walk->plan->hardware, &product);
-        if (cost_of(walk->plan, least, trial.pj) >= limit)
+        count_sharing(walk, &trial, &largest->part);
+        if (cost_of(walk->plan, trial.cycles + largest->least, trial.pj) >= limit)
             return true;
     }
-    if (!nice_tiling(walk->plan, &product, &tiling))
+    if (!nice_tiling(walk->plan, &largest->product, &tiling))
         return true;
     trial.cycles += tiling.total;
     trial.pj += tiling.pj * trial.nodes;
     if (walk->plan->sequential) {
-        consider(walk, &trial, weights, needing);
+        consider(walk, &trial, largest->weights, largest->needing);
         return true;
     }
     uint64_t cost = cost_of(walk->plan, trial.cycles, trial.pj);
@@ -342,7 +345,7 @@ static bool visit(void *context, const struct pim_cut *cut)
             trial.cycles += move_cycles(walk, cut, side, fastest ? limit - cost : UINT64_MAX, &trial.pj);
     }
     if (cost_of(walk->plan, trial.cycles, trial.pj) < limit)
-        consider(walk, &trial, weights, needing);
+        consider(walk, &trial, largest->weights, largest->needing);
     return true;
 }
 
@@ -406,16 +409,19 @@ static enum pim_status find(struct walk walk, const struct home *const inputs[2]
     const struct nice_region *region = walk.region;
     const uint32_t layer = walk.layer, nodes = plan->hardware->width * plan->hardware->height;
     walk.operation = &plan->flow.operation[layer];
-    walk.table = calloc(1, sizeof *walk.table);
     walk.best = calloc(MOST_SHARING, sizeof *walk.best);
     walk.front.items = calloc(MOST_CANDIDATES, sizeof *walk.front.items);
     *list = (struct candidate_list){.items = calloc(MOST_CANDIDATES, sizeof *list->items)};
     enum pim_status status = PIM_OK;
     bool owned = true;
-    for (size_t side = 0; side < 2; side++)
-        owned = owned && (!inputs[side] || inputs[side]->everywhere ||
-                          own_pieces(inputs[side], nodes, &walk.owned[side]));
-    if (!walk.table || !walk.best || !walk.front.items || !list->items || !owned) {
+    for (uint32_t side = 0; side < 2 && owned; side++) {
+        if (!inputs[side] || inputs[side]->everywhere)
+            continue;
+        walk.pieces[side] =
+            pieces_create(walk.operation, side, plan->layout[plan->flow.graph->layers[layer].input[side]]);
+        owned = walk.pieces[side] && own_pieces(inputs[side], nodes, &walk.owned[side]);
+    }
+    if (!walk.best || !walk.front.items || !list->items || !owned) {
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the candidates of a layer");
     } else {
         walk_cuts(&walk, region->height, region->width, false);
@@ -432,10 +438,10 @@ static enum pim_status find(struct walk walk, const struct home *const inputs[2]
                               (unsigned long long)plan->hardware->weight_bytes,
                               (unsigned long long)plan->hardware->output_bytes);
     }
-    free(walk.table);
     free(walk.best);
     free(walk.front.items);
     for (size_t side = 0; side < 2; side++) {
+        free(walk.pieces[side]);
         free(walk.owned[side].first);
         free(walk.owned[side].places);
     }
