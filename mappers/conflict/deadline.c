@@ -5,47 +5,32 @@
 
 enum { LAST_LOOKS = 16 };
 
-double pim_tile_seconds_left(const struct pim_tile_deadline *deadline)
-{
-    double asked = deadline->options->seconds;
-    double left = asked - (double)(pim_search_nanoseconds() - deadline->started) * 1e-9;
-    return asked > 0 ? fmax(left, 1e-9) : 0;
-}
-
-bool pim_tile_over(void *context)
-{
-    const struct pim_tile_deadline *deadline = context;
-    const struct pim_tile_mapping_options *options = deadline->options;
-    return (options->seconds > 0 && pim_tile_seconds_left(deadline) <= 1e-9) ||
-           (options->stop && options->stop(options->stop_context));
-}
-
 /* When time is over a simulation may go on for so many looks. */
 struct last_moment {
-    struct pim_tile_deadline deadline;
+    struct pim_search_limit *limit;
     unsigned looks;
 };
 
 static bool moment_is_over(void *context)
 {
     struct last_moment *moment = context;
-    return pim_tile_over(&moment->deadline) && ++moment->looks > LAST_LOOKS;
+    return pim_search_limit_over(moment->limit) && ++moment->looks > LAST_LOOKS;
 }
 
-enum pim_status pim_tile_simulate_found(const struct pim_tile_deadline *deadline, const uint32_t *place,
+enum pim_status pim_tile_simulate_found(struct pim_tile_deadline *deadline, const uint32_t *place,
                                         double *latency_ns, double *interval_ns, struct pim_error *error)
 {
     const struct pim_tile_mapping_options *options = deadline->options;
-    struct last_moment moment = {*deadline, 0};
+    struct last_moment moment = {&deadline->limit, 0};
     const struct pim_tile_limits limits = {HUGE_VAL, moment_is_over, &moment};
     return options->simulate(options->simulate_context, place, &limits, latency_ns, interval_ns, error);
 }
 
-enum pim_status pim_tile_judge_found(const struct pim_tile_deadline *deadline, const uint32_t *place,
+enum pim_status pim_tile_judge_found(struct pim_tile_deadline *deadline, const uint32_t *place,
                                      double *interval_ns, struct pim_error *error)
 {
     const struct pim_tile_mapping_options *options = deadline->options;
-    struct last_moment moment = {*deadline, 0};
+    struct last_moment moment = {&deadline->limit, 0};
     const bool few = options->images <= 1 || !options->simulate;
     const struct pim_tile_limits whole = {HUGE_VAL, options->stop, options->stop_context};
     const struct pim_tile_limits most = {HUGE_VAL, moment_is_over, &moment};

@@ -74,7 +74,7 @@ static enum pim_status score(void *context, void *scratch, void *data, double *s
     uint32_t edges = problem->graph->edges;
     if (run->fitness == PIM_TILE_BY_SIMULATION) {
         double latency, interval;
-        const struct pim_tile_limits limits = {run->limit, pim_tile_over, &run->deadline};
+        const struct pim_tile_limits limits = {run->limit, pim_search_limit_over, &run->deadline.limit};
         bool both = problem->search.objectives > 1;
         enum pim_status status = run->options->simulate(run->options->simulate_context, place, &limits,
                                                         &latency, both ? &interval : NULL, error);
@@ -118,7 +118,7 @@ static uint64_t digest(void *context, const void *data)
 
 static bool over(struct run *run)
 {
-    return pim_tile_over(&run->deadline);
+    return pim_search_limit_over(&run->deadline.limit);
 }
 
 /* --- the end --- */
@@ -394,7 +394,7 @@ static enum pim_status search(struct run *run, uint64_t seed, struct pim_error *
     bool by_cost = options->fitness == PIM_TILE_BY_COST || run->share > 0;
     struct pim_search_budget budget = {.seed = seed,
                                        .steps = options->generations,
-                                       .seconds = pim_tile_seconds_left(&run->deadline),
+                                       .seconds = pim_search_limit_left(&run->deadline.limit),
                                        .threads = options->threads,
                                        .stop = options->stop,
                                        .stop_context = options->stop_context,
@@ -422,7 +422,7 @@ static enum pim_status search(struct run *run, uint64_t seed, struct pim_error *
         problem->search.start = start_from_seed; /* other searches gave them */
     else if (!by_cost || options->mapping == PIM_TILE_NSGA2)
         status = search_by_cost(run, &evolution, &budget, best, error);
-    budget.seconds = pim_tile_seconds_left(&run->deadline);
+    budget.seconds = pim_search_limit_left(&run->deadline.limit);
     if (status == PIM_OK && !run->chosen)
         status = options->mapping == PIM_TILE_NSGA2
                      ? pim_nsga2(&problem->search, &sorting, &budget, best, &run->result->search, error)
@@ -556,11 +556,9 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
                              const struct pim_tile_mapping_options *options, uint32_t *place,
                              struct pim_tile_mapping_result *result, struct pim_error *error)
 {
-    struct run run = {.options = options,
-                      .place = place,
-                      .result = result,
-                      .limit = HUGE_VAL,
-                      .deadline = {options, pim_search_nanoseconds()}};
+    struct run run = {
+        .options = options, .place = place, .result = result, .limit = HUGE_VAL, .deadline.options = options};
+    pim_search_limit_begin(&run.deadline.limit, options->seconds, options->stop, options->stop_context);
     *result = (struct pim_tile_mapping_result){.latency_ns = nan(""), .interval_ns = nan("")};
     if (check(graph, options, error) != PIM_OK)
         return error->status;
@@ -576,7 +574,7 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
         status = make_problem(&run, error);
         if (status == PIM_OK)
             status = search_often(&run, error);
-        if (status == PIM_OK && !over(&run))
+        if (status == PIM_OK && options->refinement > 0 && !over(&run))
             status = pim_tile_refine(graph, &run.deadline, run.first, run.firsts, place, result, error);
     } else {
         pim_tile_pattern(options->mapping, &options->grid, graph->nodes, place);
@@ -586,6 +584,9 @@ enum pim_status pim_tile_map(const struct pim_tile_graph *graph,
     if (status == PIM_OK)
         status = judge_images(&run, error);
     result->stopped = stopped(&run);
+    result->ended_early = pim_search_end_cause(result->search.end);
+    if (!result->ended_early)
+        result->ended_early = pim_search_limit_cause(&run.deadline.limit);
     if (status == PIM_OK)
         status = judge(&run, error);
     terminate(&run.problem);

@@ -105,17 +105,18 @@ struct pim_tile_mapping_options {
 struct pim_tile_mapping_result {
     struct pim_search_result search; /* steps and scores of all searches; of patterns: all 0 */
     bool searched;
-    uint32_t searches;   /* that were made */
-    uint32_t groups;     /* 0: there are none */
-    double space;        /* decimal logarithm of the number of mappings that the search may meet */
-    uint64_t cost;       /* bits x distance, of an image */
-    uint64_t bottleneck; /* bits x distance of all packets through the worst link */
-    double latency_ns;   /* simulated; NAN: was not */
-    double interval_ns;  /* time for an image; NAN: was not simulated */
-    bool stopped;        /* by `stop` or the end of the time, before a simulation of it had ended */
-    uint32_t finalists;  /* that were simulated */
-    uint64_t refined;    /* simulations of local moves behind them */
-    uint32_t front;      /* NSGA-II: mappings that none of the population beats in both objectives */
+    uint32_t searches;       /* that were made */
+    uint32_t groups;         /* 0: there are none */
+    double space;            /* decimal logarithm of the number of mappings that the search may meet */
+    uint64_t cost;           /* bits x distance, of an image */
+    uint64_t bottleneck;     /* bits x distance of all packets through the worst link */
+    double latency_ns;       /* simulated; NAN: was not */
+    double interval_ns;      /* time for an image; NAN: was not simulated */
+    const char *ended_early; /* pim_search_end_cause(); NULL: it did not */
+    bool stopped;            /* by `stop` or the end of the time, before a simulation of it had ended */
+    uint32_t finalists;      /* that were simulated */
+    uint64_t refined;        /* simulations of local moves behind them */
+    uint32_t front;          /* NSGA-II: mappings that none of the population beats in both objectives */
 };
 
 /*
@@ -141,19 +142,17 @@ uint32_t pim_tile_fastest(const double *latency, uint32_t count, uint32_t first[
 /* When everything has to end. */
 struct pim_tile_deadline {
     const struct pim_tile_mapping_options *options;
-    uint64_t started; /* of the wall clock */
+    struct pim_search_limit limit;
 };
-double pim_tile_seconds_left(const struct pim_tile_deadline *deadline); /* 0: without limit */
-bool pim_tile_over(void *deadline);
 
 /* Simulates what has been found, latency and time for an image; when time is over, as much as takes the
  * moment that a user waits behind Ctrl-C: NAN beyond. */
-enum pim_status pim_tile_simulate_found(const struct pim_tile_deadline *deadline, const uint32_t *place,
+enum pim_status pim_tile_simulate_found(struct pim_tile_deadline *deadline, const uint32_t *place,
                                         double *latency_ns, double *interval_ns, struct pim_error *error);
 
 /* The same for `judge`. An image, and the few that stand for many where there is no simulator, are replayed
  * to their end also when time is over; `stop` ends them. */
-enum pim_status pim_tile_judge_found(const struct pim_tile_deadline *deadline, const uint32_t *place,
+enum pim_status pim_tile_judge_found(struct pim_tile_deadline *deadline, const uint32_t *place,
                                      double *interval_ns, struct pim_error *error);
 
 /* Local moves on `count` mappings, the places of one behind the other, the fastest first (refine.c); `place`

@@ -10,9 +10,11 @@ static void print_search(const struct pim_conflict_plan *plan, FILE *file)
     const struct pim_tile_mapping_result *result = &plan->result;
     if (!result->searched)
         return;
-    fprintf(file, "search               by %s, %" PRIu64 " generations, %" PRIu64 " scores; it ended: %s\n",
-            pim_tile_fitness_name(plan->choices->fitness), result->search.steps, result->search.evaluations,
-            pim_search_end_name(result->search.end));
+    fprintf(file, "search               by %s, %" PRIu64 " generations, %" PRIu64 " scores; ",
+            pim_tile_fitness_name(plan->choices->fitness), result->search.steps, result->search.evaluations);
+    if (!result->ended_early)
+        fprintf(file, "it ended: %s\n", pim_search_end_name(result->search.end));
+    pim_search_print_early("", result->ended_early, "\n", file);
     if (result->searches > 1)
         fprintf(file, "searches             %" PRIu32 ", each with a seed of its own\n", result->searches);
     fprintf(file, "search space         10^%.1f", result->space);
@@ -109,6 +111,7 @@ enum pim_status pim_conflict_write_json(const struct pim_conflict_plan *plan, FI
     pim_json_put_count(json, "generations", result->search.steps);
     pim_json_put_count(json, "evaluations", result->search.evaluations);
     pim_json_put_count(json, "searches", result->searches);
+    pim_search_put_early(result->ended_early, json);
     pim_json_put_count(json, "refined", result->refined);
     pim_json_put_count(json, "groups", result->groups);
     put_real_or_null(json, "search_space_log10", result->searched ? result->space : (double)NAN);

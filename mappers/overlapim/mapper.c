@@ -88,8 +88,11 @@ static enum pim_status simulate(void *context, uint64_t *cycles, struct pim_erro
     struct pim_mapping mapping = {.mapper = &pim_overlapim_mapper, .plan = made};
     char folder[4000], path[4096];
     bool complete = false;
-    if (made->search->stop && made->search->stop(made->search->context))
+    if (made->search->stop && made->search->stop(made->search->context)) {
+        if (!made->plan.ended_early)
+            made->plan.ended_early = pim_search_end_cause(PIM_SEARCH_STOPPED);
         return pim_fail(error, PIM_IO, "stopped");
+    }
     const char *given = getenv("TMPDIR");
     int length = snprintf(folder, sizeof folder, "%s/pimsim-XXXXXX", given && *given ? given : "/tmp");
     if (length < 0 || (size_t)length >= sizeof folder || !mkdtemp(folder))

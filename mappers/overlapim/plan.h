@@ -68,6 +68,7 @@ struct pim_overlapim_plan {
     bool best;                      /* it is the fastest of all, not one that was asked for */
     uint64_t simulated[PIM_SERIES]; /* cycles; 0: this one was not simulated to choose among them */
     bool nests, real;
+    const char *ended_early;        /* pim_search_end_cause(); NULL: it did not */
     bool ruled;                     /* `ahead` has the mappings of `original`: what was found is slower */
     bool ends[PIM_SERIES];          /* layers hand over at their ends, as programs would wait (emit/ends.h) */
     struct pim_real_report checked; /* layers and outputs held by --check-values; 0: not asked for */

@@ -56,6 +56,7 @@ enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE 
             " candidates a layer and objective\n",
             plan->network, plan->layers.count, plan->layers.products, plan->search.channels,
             plan->search.budget);
+    pim_search_print_early("search: ", plan->ended_early, "\n", file);
     if (plan->layers.whole_links > 0)
         fprintf(file, "needs that are not followed, and taken as the whole of their producer: %" PRIu32 "\n",
                 plan->layers.whole_links);
@@ -139,6 +140,7 @@ enum pim_status pim_overlapim_write_json(const struct pim_overlapim_plan *plan, 
     pim_json_put_count(json, "channels_per_layer", plan->search.channels);
     pim_json_put_count(json, "budget", plan->search.budget);
     pim_json_put_count(json, "seed", plan->search.seed);
+    pim_search_put_early(plan->ended_early, json);
     pim_json_put_count(json, "whole_links", plan->layers.whole_links);
     if (plan->ruled)
         pim_json_put_boolean(json, "ahead_has_original", true);

@@ -214,7 +214,7 @@ static enum pim_status look(struct task *task, struct pim_layer_mapping *chosen,
         if (piece == next) {
             next = piece + ROUND < pieces ? piece + ROUND : pieces;
             pim_workers_run(inputs->workers, work, task, piece, next);
-            task->stopped = task->stopped || (inputs->stop && inputs->stop(inputs->context));
+            task->stopped = task->stopped || (next < pieces && inputs->stop && inputs->stop(inputs->context));
         }
         const struct pim_layer_mapping *mapping = &task->best[piece];
         if (task->errors[piece].status != PIM_OK) {

@@ -176,10 +176,10 @@ static double compile_seconds(const struct pim_core_plan *plan)
     return plan->partition_seconds + plan->layout_seconds + plan->profile_seconds + plan->schedule_seconds;
 }
 
-/* By a limit or by the user: then the plan depends on more than its options. */
-static bool ended_early(const struct pim_core_plan *plan)
+/* By what, a limit or the user: then the plan depends on more than its options. */
+static const char *ended_early(const struct pim_core_plan *plan)
 {
-    return plan->searched && pim_search_end_cause(plan->search.end) != NULL;
+    return plan->searched ? pim_search_end_cause(plan->search.end) : NULL;
 }
 
 static void print_heading(const struct pim_core_plan *plan, FILE *file)
@@ -241,9 +241,7 @@ static void print_search(const struct pim_core_plan *plan, FILE *file)
                 " to %" PRIu64 " cycles\n",
                 plan->search.generations, plan->search.evaluations, plan->search.first.cycles,
                 plan->search.best.cycles);
-    if (ended_early(plan))
-        fprintf(file, "search: ended early: %s; the layout is the best so far\n",
-                pim_search_end_name(plan->search.end));
+    pim_search_print_early("search: ", ended_early(plan), "\n", file);
     if (plan->profile.count)
         print_profile(&plan->profile, file);
     if (plan->ranking.most)
@@ -432,8 +430,7 @@ enum pim_status pim_core_plan_write_json(const struct pim_core_plan *plan, FILE 
         pim_json_put_count(json, "evaluations", plan->search.evaluations);
         pim_json_put_count(json, "first_fitness", plan->search.first.cycles);
         pim_json_put_count(json, "fitness", plan->search.best.cycles);
-        if (ended_early(plan))
-            pim_json_put_text(json, "ended_early", pim_search_end_name(plan->search.end));
+        pim_search_put_early(ended_early(plan), json);
     }
     if (plan->profile.count)
         put_profile(json, &plan->profile);

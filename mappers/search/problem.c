@@ -1,6 +1,8 @@
 /* What every search has in common; see problem.h. */
 #include "mappers/search/problem.h"
 
+#include "sim/output/json.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +27,18 @@ const char *pim_search_end_cause(enum pim_search_end end)
 #undef X
     };
     return (unsigned)end < PIM_SEARCH_ENDS ? causes[end] : NULL;
+}
+
+void pim_search_print_early(const char *before, const char *cause, const char *behind, FILE *file)
+{
+    if (cause)
+        fprintf(file, "%sended early (%s): the best so far%s", before, cause, behind);
+}
+
+void pim_search_put_early(const char *cause, struct pim_json *json)
+{
+    if (cause)
+        pim_json_put_text(json, "ended_early", cause);
 }
 
 enum pim_status pim_search_check(const struct pim_search_problem *problem,
@@ -219,4 +233,15 @@ enum pim_search_end pim_search_limit_end(const struct pim_search_limit *limit)
 {
     const int end = atomic_load(&limit->end);
     return end == PIM_SEARCH_STOPPED ? PIM_SEARCH_STOPPED : PIM_SEARCH_TIME;
+}
+
+const char *pim_search_limit_cause(const struct pim_search_limit *limit)
+{
+    return pim_search_end_cause((enum pim_search_end)atomic_load(&limit->end));
+}
+
+double pim_search_limit_left(const struct pim_search_limit *limit)
+{
+    const double left = limit->seconds - (pim_search_seconds() - limit->begin);
+    return limit->seconds > 0 ? fmax(left, 1e-9) : 0;
 }

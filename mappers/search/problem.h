@@ -24,6 +24,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+struct pim_json;
 
 enum { PIM_SEARCH_OBJECTIVES = 3, PIM_SEARCH_THREADS = 64, PIM_SEARCH_POPULATION = 1 << 20 };
 
@@ -114,6 +117,11 @@ struct pim_search_result {
 const char *pim_search_end_name(enum pim_search_end end);
 const char *pim_search_end_cause(enum pim_search_end end);
 
+/* What every plan says of a search that ended early, for people between two texts of the mapper, and in JSON;
+ * `cause` NULL: it did not, and nothing is written. */
+void pim_search_print_early(const char *before, const char *cause, const char *behind, FILE *file);
+void pim_search_put_early(const char *cause, struct pim_json *json);
+
 /* The stream of an individual; that of the start has generation UINT32_MAX, the first children have 0. */
 static inline struct pim_random pim_search_stream(uint64_t seed, uint32_t generation, uint32_t place)
 {
@@ -195,5 +203,9 @@ bool pim_search_limit_over(void *limit);
 /* Why it was over: PIM_SEARCH_TIME or PIM_SEARCH_STOPPED. As long as it is not: PIM_SEARCH_TIME, of who had a
  * limit of time of its own. */
 enum pim_search_end pim_search_limit_end(const struct pim_search_limit *limit);
+/* The cause, as of pim_search_end_cause(); NULL: nobody saw that it was over. */
+const char *pim_search_limit_cause(const struct pim_search_limit *limit);
+/* What is left of its time, a moment at least: the next look sees that it is over; 0: there is no limit. */
+double pim_search_limit_left(const struct pim_search_limit *limit);
 
 #endif

@@ -23,6 +23,7 @@ struct crew {
     uint64_t done, failed, beaten;
     unsigned working;
     bool stopped;           /* by Ctrl-C or by the sink: no further point begins */
+    bool interrupted;       /* by Ctrl-C */
     struct pim_error error; /* the first; ends the sweep */
 };
 
@@ -78,7 +79,7 @@ static void look_for_stop(struct crew *crew, const sigset_t *interrupt)
     const struct timespec now = {0, 0};
     if (crew->stopped || crew->sink->leave_signals || sigtimedwait(interrupt, NULL, &now) != SIGINT)
         return;
-    crew->stopped = true;
+    crew->stopped = crew->interrupted = true;
     (void)fprintf(stderr, "\nstopping: %u point%s still run%s to the end; Ctrl-C again leaves %s\n",
                   crew->working, crew->working == 1 ? "" : "s", crew->working == 1 ? "s" : "",
                   crew->working == 1 ? "it" : "them");
@@ -159,8 +160,11 @@ enum pim_status pim_sweep_work(const struct pim_sweep *sweep, struct pim_trace_p
     (void)pthread_cond_destroy(&crew.changed);
     (void)pthread_mutex_destroy(&crew.mutex);
     free(ids);
-    *outcome = (struct pim_sweep_outcome){
-        .done = crew.done, .failed = crew.failed, .beaten = crew.beaten, .stopped = crew.stopped};
+    *outcome = (struct pim_sweep_outcome){.done = crew.done,
+                                          .failed = crew.failed,
+                                          .beaten = crew.beaten,
+                                          .stopped = crew.stopped,
+                                          .interrupted = crew.interrupted};
     if (crew.error.status != PIM_OK)
         *error = crew.error;
     return crew.error.status;

@@ -178,8 +178,8 @@ static enum pim_status recall(struct pim_tuning *tuning, uint64_t iteration, str
 }
 
 /* Proposes, evaluates and observes the iterations of [first, last). */
-static enum pim_status work(struct pim_tuning *tuning, uint64_t first, uint64_t last, bool *stopped,
-                            struct pim_error *error)
+static enum pim_status work(struct pim_tuning *tuning, uint64_t first, uint64_t last,
+                            struct pim_tune_result *result, struct pim_error *error)
 {
     const struct pim_tune_request *request = tuning->request;
     const struct pim_sweep_sink sink = {
@@ -199,7 +199,8 @@ static enum pim_status work(struct pim_tuning *tuning, uint64_t first, uint64_t 
         if (pim_sweep_work(&tuning->sweep, NULL, &sink, first, last, (unsigned)threads, last - first, true,
                            &outcome, error) != PIM_OK)
             return error->status;
-        *stopped = outcome.stopped;
+        result->stopped = outcome.stopped;
+        result->interrupted = outcome.interrupted;
     }
     for (uint64_t i = first; i < last && i < tuning->written; i++)
         if (pim_tune_observe(tuning->strategy, &tuning->outcomes[i].proposal.architecture,
@@ -249,17 +250,19 @@ static enum pim_status check_first(const struct pim_tuning *tuning, uint64_t las
                     last, text, one->error);
 }
 
-static enum pim_status search(struct pim_tuning *tuning, bool *stopped, struct pim_error *error)
+static enum pim_status search(struct pim_tuning *tuning, struct pim_tune_result *result,
+                              struct pim_error *error)
 {
     const struct pim_tune_request *request = tuning->request;
     if (pim_store_start_session(tuning->store, request->threads, error) != PIM_OK)
         return error->status;
     pim_progress_start(&tuning->progress, "tune", request->iterations, request->quiet);
-    for (uint64_t i = 0; i < request->iterations && !*stopped && error->status == PIM_OK;) {
+    for (uint64_t i = 0; i < request->iterations && !result->stopped && error->status == PIM_OK;) {
         uint64_t count = pim_tune_independent(tuning->strategy, i, request->iterations - i);
-        if ((request->asked && request->asked(request->asked_context)) || out_of_time(tuning))
-            *stopped = true;
-        else if (work(tuning, i, i + count, stopped, error) == PIM_OK && i == 0 && !*stopped)
+        result->interrupted = request->asked && request->asked(request->asked_context);
+        result->stopped = result->interrupted || out_of_time(tuning);
+        if (!result->stopped && work(tuning, i, i + count, result, error) == PIM_OK && i == 0 &&
+            !result->stopped)
             (void)check_first(tuning, count, error);
         i += count;
     }
@@ -353,7 +356,7 @@ enum pim_status pim_tune_run(const struct pim_tune_request *request, struct pim_
         status = pim_store_create(request->output, request->mode, &tuning->sweep, request->iterations,
                                   &tuning->store, error);
     if (status == PIM_OK)
-        status = search(tuning, &result->stopped, error);
+        status = search(tuning, result, error);
     if (status == PIM_OK)
         status = gather(tuning, result, error);
     terminate(tuning);

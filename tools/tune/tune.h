@@ -18,7 +18,7 @@
 /* What came out; the caller terminates it. */
 struct pim_tune_result {
     uint64_t done, failed, now; /* iterations with a result; those of them that failed; added by this call */
-    bool stopped;
+    bool stopped, interrupted;  /* by anything; by Ctrl-C */
     struct {
         uint64_t iteration;
         double cost, area;

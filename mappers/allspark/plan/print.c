@@ -1,5 +1,6 @@
 /* Plans of the Allspark mapping as a table and as JSON (read.c reads them). */
 #include "mappers/allspark/plan/file.h"
+#include "mappers/search/problem.h"
 
 #include "mappers/allspark/placement/placement.h"
 #include "sim/output/json.h"
@@ -120,8 +121,7 @@ static void print_optimum(const struct pim_plan_result *result, FILE *file)
     const struct pim_allspark_plan *plan = result->plan;
     uint64_t gap = plan->cycles - plan->bound;
     fprintf(file, "scheduler %s: %.3f s, ", result->scheduler, result->solve_seconds);
-    if (result->ended_early)
-        fprintf(file, "ended early (%s) with the best so far, ", result->ended_early);
+    pim_search_print_early("", result->ended_early, ", ", file);
     if (gap == 0)
         fputs("optimal", file);
     else
@@ -241,8 +241,7 @@ enum pim_status pim_plan_write_json(const struct pim_plan_result *result, FILE *
     pim_json_put_count(json, "bound_cycles", plan->bound);
     pim_json_put_boolean(json, "optimal", plan->cycles == plan->bound);
     pim_json_put_text(json, "optimal_of", result->optimal_of);
-    if (result->ended_early)
-        pim_json_put_text(json, "ended_early", result->ended_early);
+    pim_search_put_early(result->ended_early, json);
     pim_json_put_text(json, "scheduler", result->scheduler);
     pim_json_put_real(json, "solve_seconds", result->solve_seconds);
     enum pim_status status = pim_json_write(json, file, error);

@@ -63,7 +63,8 @@ static enum pim_status score(void *context, void *scratch, void *data, double *s
 {
     const struct refinement *refinement = context;
     const struct pim_tile_mapping_options *options = refinement->deadline->options;
-    const struct pim_tile_limits limits = {refinement->limit, pim_tile_over, refinement->deadline};
+    const struct pim_tile_limits limits = {refinement->limit, pim_search_limit_over,
+                                           &refinement->deadline->limit};
     (void)scratch;
     return options->simulate(options->simulate_context, data, &limits, scores, NULL, error);
 }
@@ -130,7 +131,7 @@ enum pim_status pim_tile_refine(const struct pim_tile_graph *graph, struct pim_t
                                                     .context = &refinement};
     const struct pim_search_budget budget = {.seed = ~options->seed,
                                              .steps = (options->refinement + CHILDREN - 1) / CHILDREN - 1,
-                                             .seconds = pim_tile_seconds_left(deadline),
+                                             .seconds = pim_search_limit_left(&deadline->limit),
                                              .threads = options->threads,
                                              .stop = options->stop,
                                              .stop_context = options->stop_context};

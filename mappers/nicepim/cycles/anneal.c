@@ -315,7 +315,7 @@ static void cool(struct state *state)
     double rate =
         blocks > 1 ? pim_exponential(pim_logarithm(options->cold / options->hot) / (double)(blocks - 1)) : 1;
     double temperature = options->hot * state->mean_weight;
-    for (uint64_t block = 0; block < blocks && !done(state); block++) {
+    for (uint64_t block = 0; block < blocks && !done(state) && !cycles_stopped(options->asked); block++) {
         double price = 3 + 12 * (double)block / (double)blocks;
         for (int i = 0; i < BLOCK; i++)
             step(state, temperature, price);

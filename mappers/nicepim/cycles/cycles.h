@@ -74,11 +74,15 @@ struct pim_cycles_options {
     const char *solver;      /* "auto": the first installed; "none"; or a name of pim_cycles_solvers */
     uint64_t conflict_limit; /* of each question to the solver */
     uint32_t rounds;         /* questions to the solver at most */
+    /* Asked now and then while something is left to do; true, and then for good: the best so far is taken.
+       NULL: never. */
+    bool (*stop)(void *context);
+    void *stop_context;
 };
 struct pim_cycles_options pim_cycles_defaults(void);
 
 /*
- * The best cycles found, with what is known of them. The same on every machine for the same options, and with
+ * The best cycles found, with what is known of them. The same on every machine for the same options (without a stop), and with
  * a solver for the same solver. PIM_BAD_INPUT: a solver that is named is not installed or is not known.
  */
 enum pim_status pim_cycles_solve(const struct pim_sharing *sharing, const struct pim_cycles_options *options,
@@ -86,9 +90,11 @@ enum pim_status pim_cycles_solve(const struct pim_sharing *sharing, const struct
 
 /*
  * The schedule of DDAM that the paper holds its own against: each set alone on a shortest tour, whatever
- * links others load, and the same tour in all sets that lie alike. Bounds are not filled.
+ * links others load, and the same tour in all sets that lie alike. Of the options seed and stop count. Bounds
+ * are not filled.
  */
-enum pim_status pim_cycles_shortest_tours(const struct pim_sharing *sharing, uint64_t seed,
-                                          struct pim_cycles *cycles, struct pim_error *error);
+enum pim_status pim_cycles_shortest_tours(const struct pim_sharing *sharing,
+                                          const struct pim_cycles_options *options, struct pim_cycles *cycles,
+                                          struct pim_error *error);
 
 #endif

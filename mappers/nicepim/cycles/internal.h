@@ -4,6 +4,12 @@
 
 #include "mappers/nicepim/cycles/cycles.h"
 
+/* Whether to end with the best so far; asked only while something is left to do. */
+static inline bool cycles_stopped(const struct pim_cycles_options *options)
+{
+    return options->stop && options->stop(options->stop_context);
+}
+
 /* Links of a node, by the direction they lead to. */
 enum { LINK_EAST, LINK_WEST, LINK_SOUTH, LINK_NORTH, LINK_DIRECTIONS };
 
@@ -48,6 +54,7 @@ enum pim_status construct_order(const struct pim_sharing *sharing, uint32_t *ord
 
 struct anneal {
     const struct pim_sharing *sharing;
+    const struct pim_cycles_options *asked; /* whether to stop */
     uint64_t seed, steps;
     uint64_t load;       /* K: load above it is paid for */
     uint64_t hops_bound; /* stop here */
@@ -73,7 +80,7 @@ enum sat_answer { SAT_FOUND, SAT_NONE, SAT_UNKNOWN };
 /* Whether cycles of load <= `load` and weighted hops <= `hops` (UINT64_MAX: any) exist; SAT_FOUND fills
  * `order`. `*rounds` falls with every question. */
 enum pim_status sat_decide(const struct pim_sharing *sharing, const struct sat_solver *solver,
-                           uint64_t conflict_limit, uint32_t *rounds, uint64_t load, uint64_t hops,
-                           enum sat_answer *answer, uint32_t *order, struct pim_error *error);
+                           const struct pim_cycles_options *asked, uint32_t *rounds, uint64_t load,
+                           uint64_t hops, enum sat_answer *answer, uint32_t *order, struct pim_error *error);
 
 #endif

@@ -8,7 +8,7 @@ enum { TOUR_STEPS = 200000 };
 
 /* The shortest cycle of one set, from the order that is there; links are free. */
 static enum pim_status shortest_tour(const struct pim_sharing *sharing, size_t set, uint32_t *order,
-                                     uint64_t seed, struct pim_error *error)
+                                     const struct pim_cycles_options *options, struct pim_error *error)
 {
     size_t start[2] = {0, sharing->start[set + 1] - sharing->start[set]};
     uint64_t weight = 1, tour;
@@ -22,7 +22,8 @@ static enum pim_status shortest_tour(const struct pim_sharing *sharing, size_t s
     if (sharing_tours(&alone, &tour, error) != PIM_OK)
         return error->status;
     struct anneal anneal = {.sharing = &alone,
-                            .seed = seed,
+                            .asked = options,
+                            .seed = options->seed,
                             .steps = TOUR_STEPS,
                             .load = PIM_SHARING_MEMBERS,
                             .hops_bound = tour,
@@ -31,8 +32,9 @@ static enum pim_status shortest_tour(const struct pim_sharing *sharing, size_t s
     return anneal_run(&anneal, order + sharing->start[set], &reached, error);
 }
 
-enum pim_status pim_cycles_shortest_tours(const struct pim_sharing *sharing, uint64_t seed,
-                                          struct pim_cycles *cycles, struct pim_error *error)
+enum pim_status pim_cycles_shortest_tours(const struct pim_sharing *sharing,
+                                          const struct pim_cycles_options *options, struct pim_cycles *cycles,
+                                          struct pim_error *error)
 {
     size_t members = sharing->start[sharing->set_count];
     *cycles = (struct pim_cycles){.order = calloc(members, sizeof *cycles->order)};
@@ -46,7 +48,7 @@ enum pim_status pim_cycles_shortest_tours(const struct pim_sharing *sharing, uin
         for (size_t i = 0; i < count; i++)
             cycles->order[first + i] = model < s ? cycles->order[sharing->start[model] + i] : (uint32_t)i;
         if (model == s)
-            status = shortest_tour(sharing, s, cycles->order, seed, error);
+            status = shortest_tour(sharing, s, cycles->order, options, error);
     }
     if (status == PIM_OK)
         pim_cycles_evaluate(sharing, cycles->order, &cycles->max_load, &cycles->hops);

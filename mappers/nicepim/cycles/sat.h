@@ -28,7 +28,7 @@ void formula_at_most(struct formula *formula, const struct element *elements, si
 
 /* Asks the solver: SAT_FOUND fills value[1 .. variables]. PIM_IO when the solver could not be run. */
 enum pim_status sat_ask(const struct sat_solver *solver, const struct formula *formula,
-                        uint64_t conflict_limit, enum sat_answer *answer, bool *value,
+                        const struct pim_cycles_options *asked, enum sat_answer *answer, bool *value,
                         struct pim_error *error);
 
 #endif

@@ -341,8 +341,9 @@ static void release(struct encoding *encoding)
 }
 
 static enum pim_status ask_until_closed(struct encoding *encoding, const struct sat_solver *solver,
-                                        uint64_t conflict_limit, uint32_t *rounds, enum sat_answer *answer,
-                                        uint32_t *next, uint32_t *order, struct pim_error *error)
+                                        const struct pim_cycles_options *asked, uint32_t *rounds,
+                                        enum sat_answer *answer, uint32_t *next, uint32_t *order,
+                                        struct pim_error *error)
 {
     *answer = SAT_UNKNOWN;
     if (encoding->formula.failed)
@@ -350,9 +351,9 @@ static enum pim_status ask_until_closed(struct encoding *encoding, const struct 
     encoding->value = calloc((size_t)encoding->formula.variables + 1, sizeof *encoding->value);
     if (!encoding->value)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the model of a formula");
-    while (*rounds > 0 && !encoding->formula.failed) {
+    while (*rounds > 0 && !encoding->formula.failed && !cycles_stopped(asked)) {
         (*rounds)--;
-        if (sat_ask(solver, &encoding->formula, conflict_limit, answer, encoding->value, error) != PIM_OK)
+        if (sat_ask(solver, &encoding->formula, asked, answer, encoding->value, error) != PIM_OK)
             return error->status;
         if (*answer != SAT_FOUND || read_model(encoding, next, order))
             return PIM_OK;
@@ -383,8 +384,8 @@ static bool build(struct encoding *encoding, uint64_t load, uint64_t hops, const
 }
 
 enum pim_status sat_decide(const struct pim_sharing *sharing, const struct sat_solver *solver,
-                           uint64_t conflict_limit, uint32_t *rounds, uint64_t load, uint64_t hops,
-                           enum sat_answer *answer, uint32_t *order, struct pim_error *error)
+                           const struct pim_cycles_options *asked, uint32_t *rounds, uint64_t load,
+                           uint64_t hops, enum sat_answer *answer, uint32_t *order, struct pim_error *error)
 {
     struct encoding encoding = {.sharing = sharing};
     uint32_t *next = NULL;
@@ -396,7 +397,7 @@ enum pim_status sat_decide(const struct pim_sharing *sharing, const struct sat_s
     if (status == PIM_OK)
         status = sharing_tours(sharing, tours, error);
     if (status == PIM_OK && build(&encoding, load, hops, tours, answer))
-        status = ask_until_closed(&encoding, solver, conflict_limit, rounds, answer, next, order, error);
+        status = ask_until_closed(&encoding, solver, asked, rounds, answer, next, order, error);
     free(next);
     free(tours);
     release(&encoding);

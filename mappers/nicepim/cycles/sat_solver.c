@@ -4,18 +4,14 @@
  * "v". They are limited in steps, not in seconds, so that the answer is the same on every machine.
  */
 #include "mappers/nicepim/cycles/sat.h"
+#include "mappers/search/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { PATH_BYTES = 512, LINE_BYTES = 4096 };
 
@@ -113,48 +109,31 @@ static enum pim_status write_formula(const char *path, const struct formula *for
     return PIM_OK;
 }
 
-static enum pim_status run(const struct sat_solver *solver, const struct question *question, uint64_t limit,
-                           struct pim_error *error)
+/* One that is stopped, or ended by a signal, has no answer. */
+static enum pim_status run(const struct sat_solver *solver, const struct question *question,
+                           const struct pim_cycles_options *asked, struct pim_error *error)
 {
-    char name[32], quiet[8], option[64], number[32], formula[PATH_BYTES + 16];
-    char *arguments[8];
+    const struct pim_solver_limit limit = {.stop = asked->stop, .context = asked->stop_context};
+    const char *arguments[8];
+    char number[32], joined[64];
     size_t count = 0;
-    (void)snprintf(name, sizeof name, "%s", solver->name);
-    (void)snprintf(formula, sizeof formula, "%s", question->formula);
-    (void)snprintf(number, sizeof number, "%" PRIu64, limit * solver->limit_factor);
-    arguments[count++] = name;
-    if (solver->quiet) {
-        (void)snprintf(quiet, sizeof quiet, "%s", solver->quiet);
-        arguments[count++] = quiet;
-    }
-    bool joined = solver->limit_option[strlen(solver->limit_option) - 1] == '=';
-    (void)snprintf(option, sizeof option, "%s%s", solver->limit_option, joined ? number : "");
-    arguments[count++] = option;
-    if (!joined)
-        arguments[count++] = number;
-    arguments[count++] = formula;
-    arguments[count] = NULL;
-    posix_spawn_file_actions_t actions;
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for a child process");
-    pid_t child;
-    int failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (failure == 0)
-        failure = posix_spawn_file_actions_addopen(&actions, 1, question->answer,
-                                                   O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (failure == 0)
-        failure = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    if (failure == 0)
-        failure = posix_spawnp(&child, name, &actions, NULL, arguments, environ);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    if (failure != 0)
-        return pim_fail(error, PIM_IO, "the solver %s could not be started: %s", name, strerror(failure));
     int status;
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR)
-            return pim_fail(error, PIM_IO, "the solver %s was lost: %s", name, strerror(errno));
-    }
-    return PIM_OK;
+    bool stopped;
+    (void)snprintf(number, sizeof number, "%" PRIu64, asked->conflict_limit * solver->limit_factor);
+    (void)snprintf(joined, sizeof joined, "%s%s", solver->limit_option, number);
+    arguments[count++] = solver->name;
+    if (solver->quiet)
+        arguments[count++] = solver->quiet;
+    const bool join = solver->limit_option[strlen(solver->limit_option) - 1] == '=';
+    arguments[count++] = join ? joined : solver->limit_option;
+    if (!join)
+        arguments[count++] = number;
+    arguments[count++] = question->formula;
+    arguments[count] = NULL;
+    if (pim_child_run(arguments, question->answer, &limit, &status, &stopped))
+        return PIM_OK;
+    return pim_fail(error, PIM_IO, "the solver %s could not be started, or was lost: %s", solver->name,
+                    strerror(errno));
 }
 
 /* Sets the variables that a line "v 1 -2 3 0" names; those that no variable has are passed over. */
@@ -193,7 +172,7 @@ static enum pim_status read_answer(const struct question *question, const struct
 }
 
 enum pim_status sat_ask(const struct sat_solver *solver, const struct formula *formula,
-                        uint64_t conflict_limit, enum sat_answer *answer, bool *value,
+                        const struct pim_cycles_options *asked, enum sat_answer *answer, bool *value,
                         struct pim_error *error)
 {
     struct question question;
@@ -202,7 +181,7 @@ enum pim_status sat_ask(const struct sat_solver *solver, const struct formula *f
         return error->status;
     enum pim_status status = write_formula(question.formula, formula, error);
     if (status == PIM_OK)
-        status = run(solver, &question, conflict_limit, error);
+        status = run(solver, &question, asked, error);
     if (status == PIM_OK)
         status = read_answer(&question, formula, answer, value, error);
     remove_folder(&question);

@@ -45,6 +45,7 @@ static enum pim_status anneal(struct search *search, uint64_t load, uint64_t ste
 {
     uint64_t left = search->options->steps - search->spent;
     struct anneal options = {.sharing = search->sharing,
+                             .asked = search->options,
                              .seed = pim_splitmix64(&search->seed),
                              .steps = steps < left ? steps : left,
                              .load = load,
@@ -67,12 +68,17 @@ static void in_order(struct search *search)
     }
 }
 
+static bool has_steps(const struct search *search)
+{
+    return search->spent < search->options->steps && !cycles_stopped(search->options);
+}
+
 /* Lowers the load by bisection between what is known impossible and what was found. */
 static enum pim_status lower_load(struct search *search, uint64_t steps, struct pim_error *error)
 {
     struct pim_cycles *best = search->best;
     uint64_t failed = best->load_bound - 1, load = best->load_bound;
-    while (best->max_load > failed + 1 && search->spent < search->options->steps) {
+    while (best->max_load > failed + 1 && has_steps(search)) {
         bool reached;
         in_order(search);
         if (anneal(search, load, steps, 6, &reached, error) != PIM_OK)
@@ -98,7 +104,7 @@ static enum pim_status search_cycles(struct search *search, struct pim_error *er
         return error->status;
     /* Round after round: for less load, for fewer hops anew and hot, for fewer hops from the best and
      * cooler. */
-    for (int round = 0; !proved(best) && search->spent < search->options->steps; round++) {
+    for (int round = 0; !proved(best) && has_steps(search); round++) {
         bool lower = round % 3 == 0 && best->max_load > best->load_bound, anew = round % 3 != 2;
         if (anew)
             in_order(search);
@@ -121,8 +127,8 @@ static enum pim_status ask(struct search *search, bool hops, struct pim_error *e
         enum sat_answer answer;
         uint64_t load = hops ? best->max_load : best->max_load - 1;
         uint64_t most = hops ? best->hops - 1 : UINT64_MAX;
-        if (sat_decide(search->sharing, search->solver, search->options->conflict_limit, &search->rounds,
-                       load, most, &answer, search->trial, error) != PIM_OK)
+        if (sat_decide(search->sharing, search->solver, search->options, &search->rounds, load, most, &answer,
+                       search->trial, error) != PIM_OK)
             return error->status;
         if (answer == SAT_UNKNOWN)
             return PIM_OK;

@@ -267,8 +267,7 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
         else if (made->best.left_out[method][0] != '\0')
             fprintf(file, "%-20s %s: %s\n", "left out", nice_methods[method], made->best.left_out[method]);
     }
-    if (made->ended_early)
-        fprintf(file, "search               ended early (%s): the best plan so far\n", made->ended_early);
+    pim_search_print_early("search               ", made->ended_early, "\n", file);
     fprintf(file, "estimated cycles     %" PRIu64 "\n", made->best.result.cycles);
     pim_format_energy(energy, made->best.result.energy.total);
     if (made->best.result.energy.total > 0)
@@ -375,8 +374,7 @@ static enum pim_status write_json(void *plan, FILE *file, struct pim_error *erro
     pim_json_put_count(json, "memory_bytes", made->best.result.memory_bytes);
     pim_json_put_count(json, "front_points", p->front_points);
     pim_json_put_text(json, "objective", nice_objectives[made->search.objective]);
-    if (made->ended_early)
-        pim_json_put_text(json, "ended_early", made->ended_early);
+    pim_search_put_early(made->ended_early, json);
     put_choice(json, p);
     if (p->parts > 0)
         pim_json_put_count(json, "parts", p->parts);

@@ -7,22 +7,16 @@
  */
 #include "mappers/search/integer/solver.h"
 
-#include "mappers/search/problem.h"
-
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 512, LINE_BYTES = 512, GRACE_SECONDS = 5 };
+enum { PATH_BYTES = 512, LINE_BYTES = 512 };
 
 /* The files of one run, in a folder of its own. */
 struct run {
@@ -261,52 +255,6 @@ static void remove_files(const struct run *run)
     (void)rmdir(run->folder);
 }
 
-/* Waits for the child; asks it to end when it is to stop, and ends it when it does not keep to its limit. A
- * stop that comes after its time is over does not count. */
-static bool wait_for(pid_t child, const struct pim_solver_limit *limit, bool *stopped)
-{
-    const struct timespec pause = {.tv_nsec = 2000000};
-    const double begin = pim_search_seconds();
-    double seconds = limit->seconds;
-    int status = 0;
-    for (pid_t ended = 0; ended != child;) {
-        ended = waitpid(child, &status, WNOHANG);
-        if (ended < 0 && errno != EINTR)
-            return false;
-        const double taken = pim_search_seconds() - begin;
-        if (ended == 0 && taken < seconds && limit->stop && limit->stop(limit->context)) {
-            *stopped = true;
-            seconds = taken;
-            (void)kill(child, SIGINT);
-        }
-        if (ended == 0 && taken > seconds + GRACE_SECONDS)
-            (void)kill(child, SIGKILL);
-        if (ended == 0)
-            (void)nanosleep(&pause, NULL);
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) != 127;
-}
-
-extern char **environ;
-
-static bool run_solver(const struct run *run, const struct pim_solver_limit *limit, bool *stopped)
-{
-    posix_spawn_file_actions_t actions;
-    char *arguments[16];
-    pid_t child;
-    memcpy(arguments, run->arguments, sizeof arguments);
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return false;
-    bool done =
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) == 0 &&
-        posix_spawn_file_actions_addopen(&actions, 1, run->log, O_WRONLY | O_CREAT | O_TRUNC, 0600) == 0 &&
-        posix_spawn_file_actions_adddup2(&actions, 1, 2) == 0 &&
-        posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ) == 0 &&
-        wait_for(child, limit, stopped);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return done;
-}
-
 /* --- the whole --- */
 
 enum pim_status pim_solver_run(const char *name, struct pim_mps *mps, const struct pim_solver_limit *limit,
@@ -327,7 +275,9 @@ enum pim_status pim_solver_run(const char *name, struct pim_mps *mps, const stru
                           run.folder, strerror(errno));
     else {
         solver->arguments(&run);
-        if (!run_solver(&run, limit, &answer->stopped) && !answer->stopped)
+        int ended;
+        const bool ran = pim_child_run(run.arguments, run.log, limit, &ended, &answer->stopped);
+        if (!answer->stopped && !(ran && WIFEXITED(ended) && WEXITSTATUS(ended) != 127))
             status = pim_fail(error, PIM_BAD_INPUT, "%s does not run, or ended by a signal", solver->name);
     }
     if (status == PIM_OK) {

@@ -5,6 +5,7 @@
 #ifndef PIMSIM_MAPPERS_SEARCH_INTEGER_SOLVER_H
 #define PIMSIM_MAPPERS_SEARCH_INTEGER_SOLVER_H
 
+#include "mappers/search/child.h"
 #include "mappers/search/integer/mps.h"
 #include "sim/status.h"
 
@@ -22,14 +23,6 @@ struct pim_solver_answer {
     const char *solver; /* its name; static */
     int64_t *values;    /* by column */
     bool stopped;       /* it was asked to end before its time was over */
-};
-
-/* How long a solver may work. */
-struct pim_solver_limit {
-    uint32_t seconds;
-    /* Asked now and then, until its time is over; true: its best so far is taken. NULL: never. */
-    bool (*stop)(void *context);
-    void *context;
 };
 
 /*

@@ -244,6 +244,13 @@ foreach(option "steps 5" "solver none" "conflicts 5")
     "^pimsim cycles: --[a-z]+ is for --method cycles: the tour of a set is searched alone\n")
   pimsim_command_test(cycles_${name} "cycles ${case} --${option}" 0 "\nsharing sets   1\n" "^$")
 endforeach()
+# A search without an end, of sets that no bound settles.
+set(case ${CMAKE_CURRENT_BINARY_DIR}/open-case.json)
+file(WRITE ${case} "{\"rows\": 4, \"cols\": 4, \"sets\": [[[2,3],[3,2],[3,3]], [[0,0],[1,0],[2,0]], [[0,3],[1,1],[1,2],[3,0]], [[0,1],[1,3],[2,2],[3,1]]]}")
+pimsim_command_test(cycles_time_limit "cycles ${case} --steps 1000000000000 --solver none --time-limit 1" 0
+  "\nmaximal load +[0-9]+, at least [^\n]*\nhops [^\n]*\nsearch +ended early \\(time limit\\): the best so far\ncycle 0: " "^$")
+pimsim_command_test(cycles_time_limit_json "cycles ${case} --steps 1000000000000 --solver none --time-limit 1 --format json" 0
+  "\"ended_early\": \"time limit\"" "^$")
 pimsim_command_test(cycles_no_solver "cycles ${case} --solver none --conflicts 5" 2 "^$"
   "^pimsim cycles: --conflicts is for a solver: with --solver none there is none\n")
 pimsim_command_test(network_dot_format "network show ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --dot --format json" 2 "^$"

@@ -145,7 +145,8 @@ START_TEST(sets_that_are_grids_need_no_search)
             ck_assert_uint_eq(cycles.hops_bound, hops[k]);
             struct pim_cycles tours;
             struct pim_error error = {0};
-            ck_assert_int_eq(pim_cycles_shortest_tours(&sharing, 1, &tours, &error), PIM_OK);
+            const struct pim_cycles_options options = pim_cycles_defaults();
+            ck_assert_int_eq(pim_cycles_shortest_tours(&sharing, &options, &tours, &error), PIM_OK);
             ck_assert_uint_eq(tours.hops, hops[k]);
             ck_assert_uint_ge(tours.max_load, loads[k]);
             /* Translated alike, interleaved sets pile up on the same links: the paper's point. */
@@ -280,6 +281,47 @@ START_TEST(what_is_remembered_is_what_was_found)
 }
 END_TEST
 
+/* Stops when it has been asked so often. */
+static bool stop_at(void *context)
+{
+    uint64_t *left = context;
+    *left -= *left > 0;
+    return *left == 0;
+}
+
+/* A search that is stopped gives cycles, the bounds that are known by then, and what it had found: with more
+ * time never less. What would take for ever ends. */
+START_TEST(a_stopped_search_gives_the_best_so_far)
+{
+    json_t *root = nicepim_golden("scheduler.json");
+    struct pim_sharing sharing = read_case(json_array_get(root, 5)); /* 4x4_random_1: a load of 2, bound 1 */
+    uint64_t before = UINT64_MAX;
+    for (uint64_t looks = 1; looks <= 4096; looks *= 8) {
+        struct pim_error error = {0};
+        struct pim_cycles cycles;
+        struct pim_cycles_options options = pim_cycles_defaults();
+        uint64_t left = looks;
+        options.steps = UINT64_C(1) << 60;
+        options.solver = "none";
+        options.stop = stop_at;
+        options.stop_context = &left;
+        ck_assert_int_eq(pim_cycles_solve(&sharing, &options, &cycles, &error), PIM_OK);
+        ck_assert_uint_eq(left, 0);
+        ck_assert_int_eq(pim_cycles_check(&sharing, cycles.order, &error), PIM_OK);
+        ck_assert(cycles.load_bound == 1 && cycles.max_load <= before);
+        before = cycles.max_load;
+        pim_cycles_terminate(&cycles);
+        left = looks;
+        ck_assert_int_eq(pim_cycles_shortest_tours(&sharing, &options, &cycles, &error), PIM_OK);
+        ck_assert_int_eq(pim_cycles_check(&sharing, cycles.order, &error), PIM_OK);
+        pim_cycles_terminate(&cycles);
+    }
+    ck_assert_uint_eq(before, 2);
+    pim_sharing_terminate(&sharing);
+    json_decref(root);
+}
+END_TEST
+
 START_TEST(bad_cases_are_refused)
 {
     static const struct {
@@ -332,6 +374,7 @@ Suite *nicepim_cycles_suite(void)
     tcase_add_test(tests, small_random_sets_match_enumeration);
     tcase_add_test(tests, the_same_seed_gives_the_same_cycles);
     tcase_add_test(tests, what_is_remembered_is_what_was_found);
+    tcase_add_test(tests, a_stopped_search_gives_the_best_so_far);
     tcase_add_test(tests, bad_cases_are_refused);
     suite_add_tcase(suite, tests);
     return suite;

@@ -3,10 +3,12 @@
 #include "sim/random.h"
 #include "tests/unit/nicepim/suites.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Unit propagation from the literals given: false at a conflict. It is complete for counters. */
@@ -107,15 +109,21 @@ START_TEST(an_installed_solver_proves_golden_values)
 }
 END_TEST
 
-/* A solver that does not answer, or answers nonsense, proves nothing. */
-START_TEST(a_silent_solver_proves_nothing)
+static bool asked(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* A solver that does not answer, answers nonsense, or is ended, proves nothing. */
+static void ask_solver(const char *script, bool (*stop)(void *context))
 {
     char folder[] = "/tmp/pimsim-test-XXXXXX", program[64], *path = getenv("PATH");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     (void)snprintf(program, sizeof program, "%s/cadical", folder);
     FILE *file = fopen(program, "w");
     ck_assert_ptr_nonnull(file);
-    fputs("#!/bin/sh\necho 'c no answer'\n", file);
+    fprintf(file, "#!/bin/sh\n%s\n", script);
     (void)fclose(file);
     ck_assert_int_eq(chmod(program, 0700), 0);
     char *before = path ? strdup(path) : NULL;
@@ -127,13 +135,27 @@ START_TEST(a_silent_solver_proves_nothing)
     struct pim_sharing sharing;
     struct pim_cycles cycles;
     struct pim_cycles_options options = pim_cycles_defaults();
+    const struct sat_solver *solver;
+    const int32_t literal = 1;
+    struct formula formula = {0};
+    enum sat_answer answer = SAT_FOUND;
+    bool value[2] = {false};
     options.steps = 100000;
     options.solver = "cadical";
     ck_assert_int_eq(pim_sharing_read(json_array_get(root, 5), &sharing, &error), PIM_OK);
-    ck_assert_int_eq(pim_cycles_solve(&sharing, &options, &cycles, &error), PIM_OK);
-    ck_assert_uint_eq(cycles.max_load, 2);
-    ck_assert_uint_eq(cycles.load_bound, 1); /* 4x4_random_1: only a proof would lift it to 2 */
-    pim_cycles_terminate(&cycles);
+    if (!stop) {
+        ck_assert_int_eq(pim_cycles_solve(&sharing, &options, &cycles, &error), PIM_OK);
+        ck_assert_uint_eq(cycles.max_load, 2);
+        ck_assert_uint_eq(cycles.load_bound, 1); /* 4x4_random_1: only a proof would lift it to 2 */
+        pim_cycles_terminate(&cycles);
+    }
+    options.stop = stop;
+    (void)formula_variable(&formula);
+    formula_add(&formula, &literal, 1);
+    ck_assert_int_eq(sat_find("cadical", &solver, &error), PIM_OK);
+    ck_assert_int_eq(sat_ask(solver, &formula, &options, &answer, value, &error), PIM_OK);
+    ck_assert_int_eq(answer, SAT_UNKNOWN);
+    formula_terminate(&formula);
     pim_sharing_terminate(&sharing);
     json_decref(root);
     (void)unlink(program);
@@ -141,6 +163,23 @@ START_TEST(a_silent_solver_proves_nothing)
     if (before)
         ck_assert_int_eq(setenv("PATH", before, 1), 0);
     free(before);
+}
+
+START_TEST(a_silent_solver_proves_nothing)
+{
+    ask_solver("echo 'c no answer'", NULL);
+}
+END_TEST
+
+/* Ended by SIGINT, also where the one who asks holds that back, as the command does. */
+START_TEST(a_solver_that_is_stopped_ends)
+{
+    sigset_t set;
+    ck_assert(sigemptyset(&set) == 0 && sigaddset(&set, SIGINT) == 0);
+    ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
+    const time_t begin = time(NULL);
+    ask_solver("exec sleep 3600", asked);
+    ck_assert_int_lt(time(NULL) - begin, 4); /* s; SIGKILL would come behind 5 */
 }
 END_TEST
 
@@ -151,6 +190,7 @@ Suite *nicepim_sat_suite(void)
     tcase_add_test(tests, counters_admit_exactly_the_sums_within_their_limit);
     tcase_add_test(tests, an_installed_solver_proves_golden_values);
     tcase_add_test(tests, a_silent_solver_proves_nothing);
+    tcase_add_test(tests, a_solver_that_is_stopped_ends);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -3,6 +3,7 @@
 #include "mappers/search/problem.h"
 #include "tests/unit/schedule/instances.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +158,12 @@ static void expect_nothing(unsigned sleeps, uint32_t limit, double after, const 
 /* A solver that never ends is ended when it is to stop, and what it had is asked for: nothing here. */
 START_TEST(a_solver_is_stopped)
 {
+    sigset_t set; /* held back, as the command does */
+    ck_assert(sigemptyset(&set) == 0 && sigaddset(&set, SIGINT) == 0);
+    ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
+    const double begin = pim_search_seconds();
     expect_nothing(3600, 3600, 0, "no schedule before it was stopped");
+    ck_assert_double_lt(pim_search_seconds() - begin, 4); /* s; SIGKILL would come behind 5 */
 }
 END_TEST
 

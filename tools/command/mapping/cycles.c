@@ -1,8 +1,10 @@
 /* pimsim cycles: Hamilton cycles for all sharing sets of a case at once (NicePIM's Data-Scheduler). */
 #include "mappers/nicepim/cycles/cycles.h"
+#include "mappers/search/problem.h"
 #include "sim/output/json.h"
 #include "sim/output/output.h"
 #include "tools/command/command.h"
+#include "tools/command/interrupt.h"
 #include "tools/command/options.h"
 
 #include <inttypes.h>
@@ -11,6 +13,7 @@
 
 enum { CASE_BYTES = 1 << 26, FORMAT_TEXT = 0, METHOD_TOURS = 1 };
 
+/* Options of --method cycles. */
 enum { SEARCHES = 3 };
 static const char *const searching[SEARCHES] = {"steps", "solver", "conflicts"};
 
@@ -18,6 +21,7 @@ struct request {
     const char *output;
     const char *searches[SEARCHES]; /* those that are given */
     unsigned format, method;
+    uint64_t seconds;
     struct pim_cycles_options options;
 };
 
@@ -52,7 +56,7 @@ static void put_bounds(struct pim_json *json, const struct pim_cycles *cycles)
 
 static enum pim_status write_json(FILE *file, const struct request *request,
                                   const struct pim_sharing *sharing, const struct pim_cycles *cycles,
-                                  struct pim_error *error)
+                                  const char *early, struct pim_error *error)
 {
     struct pim_json *json = pim_json_create();
     if (!json)
@@ -69,6 +73,7 @@ static enum pim_status write_json(FILE *file, const struct request *request,
     pim_json_put_count(json, "hops", cycles->hops);
     if (request->method != METHOD_TOURS)
         put_bounds(json, cycles);
+    pim_search_put_early(early, json);
     pim_json_begin_array(json, "cycles");
     for (size_t s = 0; s < sharing->set_count; s++) {
         pim_json_begin_array(json, NULL);
@@ -96,7 +101,7 @@ static void write_figure(FILE *file, const char *name, uint64_t value, uint64_t 
 }
 
 static void write_text(FILE *file, const struct request *request, const struct pim_sharing *sharing,
-                       const struct pim_cycles *cycles)
+                       const struct pim_cycles *cycles, const char *early)
 {
     bool known = request->method != METHOD_TOURS;
     fprintf(file, "%-14s %" PRIu32 " x %" PRIu32 "\n", "nodes", sharing->rows, sharing->columns);
@@ -104,6 +109,7 @@ static void write_text(FILE *file, const struct request *request, const struct p
     write_figure(file, "maximal load", cycles->max_load, cycles->load_bound, known, cycles->load_proof);
     /* Hops are bounded for this load only: while less load may exist, nothing is proved of them. */
     write_figure(file, "hops", cycles->hops, cycles->hops_bound, known, cycles->hops_proof);
+    pim_search_print_early("search         ", early, "\n", file);
     for (size_t s = 0; s < sharing->set_count; s++) {
         fprintf(file, "cycle %zu:", s);
         for (size_t i = sharing->start[s]; i < sharing->start[s + 1]; i++) {
@@ -115,14 +121,15 @@ static void write_text(FILE *file, const struct request *request, const struct p
 }
 
 static enum pim_status write_result(const struct request *request, const struct pim_sharing *sharing,
-                                    const struct pim_cycles *cycles, struct pim_error *error)
+                                    const struct pim_cycles *cycles, const char *early,
+                                    struct pim_error *error)
 {
     struct pim_output *output;
     if (pim_output_open(&output, request->output, error) != PIM_OK)
         return error->status;
     if (request->format == FORMAT_TEXT) {
-        write_text(pim_output_file(output), request, sharing, cycles);
-    } else if (write_json(pim_output_file(output), request, sharing, cycles, error) != PIM_OK) {
+        write_text(pim_output_file(output), request, sharing, cycles, early);
+    } else if (write_json(pim_output_file(output), request, sharing, cycles, early, error) != PIM_OK) {
         pim_output_abandon(output);
         return error->status;
     }
@@ -131,11 +138,31 @@ static enum pim_status write_result(const struct request *request, const struct 
 
 /* --- command --- */
 
+/* Until the time is over, or Ctrl-C. */
+static enum pim_status search(const struct request *request, const struct pim_sharing *sharing,
+                              struct pim_cycles *cycles, const char **early, struct pim_error *error)
+{
+    struct interrupt interrupt;
+    struct pim_search_limit limit;
+    struct pim_cycles_options options = request->options;
+    options.stop = pim_search_limit_over;
+    options.stop_context = &limit;
+    interrupt_begin(&interrupt);
+    pim_search_limit_begin(&limit, (double)request->seconds, interrupt_asked, &interrupt);
+    enum pim_status status = request->method == METHOD_TOURS
+                                 ? pim_cycles_shortest_tours(sharing, &options, cycles, error)
+                                 : pim_cycles_solve(sharing, &options, cycles, error);
+    interrupt_end();
+    *early = pim_search_limit_cause(&limit);
+    return status;
+}
+
 static enum pim_status solve(const struct request *request, const char *path, struct pim_error *error)
 {
     json_t *root;
     struct pim_sharing sharing;
     struct pim_cycles cycles;
+    const char *early;
     for (int i = 0; i < SEARCHES; i++)
         if (request->searches[i] && request->method == METHOD_TOURS)
             return pim_fail(error, PIM_USAGE,
@@ -148,12 +175,9 @@ static enum pim_status solve(const struct request *request, const char *path, st
     json_decref(root);
     if (status != PIM_OK)
         return pim_fail_in(error, "%s", path);
-    if (request->method == METHOD_TOURS)
-        status = pim_cycles_shortest_tours(&sharing, request->options.seed, &cycles, error);
-    else
-        status = pim_cycles_solve(&sharing, &request->options, &cycles, error);
+    status = search(request, &sharing, &cycles, &early, error);
     if (status == PIM_OK) {
-        status = write_result(request, &sharing, &cycles, error);
+        status = write_result(request, &sharing, &cycles, early, error);
         pim_cycles_terminate(&cycles);
     }
     pim_sharing_terminate(&sharing);
@@ -177,6 +201,9 @@ int command_cycles(int argument_count, char **arguments)
                   .choices = "auto|cadical|kissat|picosat|none"),
         RULE_UNSIGNED("conflicts", request.options.conflict_limit, "N", 1, 1000000000000,
                       "Limit of the solver for each question"),
+        RULE_UNSIGNED("time-limit", request.seconds, "SECONDS", 1, 86400,
+                      "Of the search, which then, as on Ctrl-C, takes the best so far",
+                      .standard = "no limit"),
     };
     const struct option_usage usage =
         OPTION_USAGE("CASE",

@@ -9,6 +9,7 @@
  * Several machines are in sweep_slurm.c.
  */
 #include "tools/command/sweep/sweep.h"
+#include "mappers/search/problem.h"
 #include "sim/output/file.h"
 #include "sim/output/output.h"
 #include "tools/command/command.h"
@@ -181,8 +182,10 @@ static enum pim_status work(const struct sweep_request *request, const struct pi
                             struct pim_error *error)
 {
     struct pim_trace_pool *pool = NULL;
-    const struct pim_sweep_fill how = {
-        .threads = (unsigned)request->threads, .retry = request->retry, .quiet = request->common.quiet};
+    const struct pim_sweep_fill how = {.threads = (unsigned)request->threads,
+                                       .retry = request->retry,
+                                       .quiet = request->common.quiet,
+                                       .seconds = request->seconds};
     if (sweep_pool(request, sweep, &pool, error) != PIM_OK)
         return error->status;
     enum pim_status status = pim_sweep_fill(sweep, pool, store, points, &how, outcome, error);
@@ -207,8 +210,9 @@ static enum pim_status conclude(const struct sweep_request *request, struct pim_
     if (outcome->stopped)
         return pim_fail(
             error, PIM_IO,
-            "stopped with %" PRIu64 " of %" PRIu64
+            "ended early (%s) with %" PRIu64 " of %" PRIu64
             " points done: the same command with --resume goes on, pimsim sweep --status %s looks",
+            pim_search_end_cause(outcome->interrupted ? PIM_SEARCH_STOPPED : PIM_SEARCH_TIME),
             progress.done + progress.failed, progress.points, request->output);
     if (progress.failed > 0 && !request->refusals)
         return pim_fail(error, PIM_BAD_INPUT,
@@ -352,6 +356,7 @@ static const struct {
     {"force", EXPORT | LIST | SLURM | RUN},
     {"resume", LIST | SLURM | RUN},
     {"retry", LIST | SLURM | RUN},
+    {"time-limit", LIST | RUN},
     {"yes", LIST | TASK | SLURM | RUN},
     {"tasks", LIST | TASK | SLURM},
     {"partition", LIST | SLURM},
@@ -468,6 +473,8 @@ static enum pim_status dispatch(const struct sweep_request *request, struct pim_
         RULE_FLAG("resume", (request).resume, "Runs what is missing in FILE"),                               \
         RULE_FLAG("retry", (request).retry, "The same, and points that failed are run again"),               \
         RULE_FLAG("force", (request).force, "Throws the results in FILE away, if there are any"),            \
+        RULE_UNSIGNED("time-limit", (request).seconds, "SECONDS", 1, 10000000,                               \
+                      "Begins no further point after this time", .standard = "no limit"),                    \
         RULE_FLAG("yes", (request).yes, "Begins sweeps of more than 100000 runs"),                           \
         RULE_TEXT("cache", (request).cache, "FOLDER", "Where traces that mappers make are kept",             \
                   .standard = "FILE.traces")

@@ -15,7 +15,8 @@ struct sweep_request {
     struct text_list vary, constraints;
     unsigned fidelity; /* index in SWEEP_FIDELITIES */
     uint64_t until, repeats, seed;
-    bool seed_given; /* 0 is a seed too */
+    bool seed_given;  /* 0 is a seed too */
+    uint64_t seconds; /* 0: without limit */
     const char *output, *cache;
     uint64_t threads;
     bool resume, force, retry, yes, list;

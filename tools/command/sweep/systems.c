@@ -129,6 +129,8 @@ int command_systems(int argument_count, char **arguments)
          .help = "A size that an ONNX network leaves open"},
         OPTION_OUTPUT(sweep->output, WRITES_RESULTS, "The results (SQLite, as those of a sweep)"),
         OPTION_JOBS(sweep->threads, SWEEP_THREADS_MOST, "Systems that run"),
+        RULE_UNSIGNED("time-limit", sweep->seconds, "SECONDS", 1, 10000000,
+                      "Begins no further system after this time", .standard = "no limit"),
         RULE_FLAG("resume", sweep->resume, "Runs what is missing in FILE, also systems that were added"),
         RULE_FLAG("retry", sweep->retry, "The same, and systems that failed run again"),
         RULE_FLAG("force", sweep->force, "Throws the results in FILE away, if there are any"),

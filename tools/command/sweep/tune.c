@@ -5,6 +5,7 @@
  */
 #include "tools/tune/tune.h"
 #include "mappers/learn/correlation.h"
+#include "mappers/search/problem.h"
 #include "tools/command/command.h"
 #include "tools/command/interrupt.h"
 #include "tools/command/options.h"
@@ -132,9 +133,10 @@ static enum pim_status conclude(const struct request *request, const struct pim_
         return PIM_OK;
     return pim_fail(
         error, PIM_IO,
-        "stopped with %" PRIu64 " of %" PRIu64
+        "ended early (%s) with %" PRIu64 " of %" PRIu64
         " iterations done: the same command with --resume goes on, pimsim sweep --status %s looks",
-        result->done, request->ladder ? request->ladder : request->iterations, request->output);
+        pim_search_end_cause(result->interrupted ? PIM_SEARCH_STOPPED : PIM_SEARCH_TIME), result->done,
+        request->ladder ? request->ladder : request->iterations, request->output);
 }
 
 /* --- the beginning --- */

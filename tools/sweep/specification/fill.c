@@ -1,5 +1,7 @@
 #include "tools/sweep/specification/fill.h"
 
+#include "mappers/search/problem.h"
+
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +13,7 @@ struct filling {
     struct pim_store *store;
     const char *host;
     uint64_t done, total;
+    struct pim_search_limit limit;
 };
 
 static enum pim_status wanted(void *context, uint64_t point, bool *wanted, struct pim_error *error)
@@ -37,8 +40,8 @@ static enum pim_status add(void *context, const struct pim_sweep_result *result,
 
 static bool stop(void *context)
 {
-    const struct filling *filling = context;
-    return filling->how->stop(filling->how->context);
+    struct filling *filling = context;
+    return pim_search_limit_over(&filling->limit);
 }
 
 unsigned pim_sweep_processors(void)
@@ -71,12 +74,13 @@ enum pim_status pim_sweep_fill(const struct pim_sweep *sweep, struct pim_trace_p
     uint64_t there = before.done + (how->retry ? 0 : before.failed);
     struct filling filling = {
         .how = how, .store = store, .host = host, .total = points > there ? points - there : 0};
+    pim_search_limit_begin(&filling.limit, (double)how->seconds, how->stop, how->context);
     if (threads > filling.total)
         threads = filling.total > 0 ? (unsigned)filling.total : 1;
     const struct pim_sweep_sink sink = {.context = &filling,
                                         .wanted = wanted,
                                         .add = add,
-                                        .stop = how->stop ? stop : NULL,
+                                        .stop = stop,
                                         .leave_signals = how->stop || how->progress};
     return pim_sweep_work(sweep, pool, &sink, 0, sweep->numbers, threads, filling.total, how->quiet, outcome,
                           error);

@@ -10,6 +10,7 @@ struct pim_sweep_fill {
     unsigned threads; /* 0: one for each processor */
     bool retry;       /* points that failed run again */
     bool quiet;       /* no progress bar */
+    uint64_t seconds; /* after which no further point begins; 0: without limit */
     /* The caller's own progress and end, for libraries: then SIGINT is left alone. NULL: nobody asks. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     bool (*stop)(void *context);
