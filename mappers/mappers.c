@@ -20,8 +20,8 @@ enum pim_status pim_mapper_find(const char *name, const struct pim_mapper **mapp
     for (size_t i = 0; (*mapper = pim_mapper_at(i)) != NULL; i++) {
         if (strcmp((*mapper)->name, name) == 0)
             return PIM_OK;
-        pim_nearest_offer(&nearest, (*mapper)->name);
+        (void)pim_nearest_offer(&nearest, (*mapper)->name);
     }
     return pim_fail(error, PIM_USAGE, "there is no mapper %.60s%s%s", name,
-                    nearest.name ? "; the nearest is " : "", nearest.name ? nearest.name : "");
+                    PIM_NEAREST(nearest, "; the nearest is "));
 }

@@ -12,11 +12,11 @@ static enum pim_status refuse(const struct pim_option_table *table, const char *
 {
     struct pim_nearest nearest = {.wanted = name};
     for (size_t i = 0; i < table->count; i++)
-        pim_nearest_offer(&nearest, table->rows[i].name);
+        (void)pim_nearest_offer(&nearest, table->rows[i].name);
     if (table->count == 0)
         return pim_fail(error, PIM_USAGE, "--%.60s: mapper %s has no options", name, mapper);
     return pim_fail(error, PIM_USAGE, "--%.60s: mapper %s has no such option%s%s", name, mapper,
-                    nearest.name ? "; the nearest is --" : "", nearest.name ? nearest.name : "");
+                    PIM_NEAREST(nearest, "; the nearest is --"));
 }
 
 enum pim_status pim_option_find(const struct pim_option_table *table, const char *mapper, const char *name,

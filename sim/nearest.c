@@ -1,6 +1,7 @@
 /* Optimal string alignment distance by three rolling rows of the usual table. */
 #include "sim/nearest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 255 };
@@ -39,12 +40,28 @@ size_t pim_edit_distance(const char *a, const char *b)
     return last[n];
 }
 
-void pim_nearest_offer(struct pim_nearest *nearest, const char *name)
+bool pim_is_near(const char *wanted, const char *name, size_t *edits)
 {
-    const size_t m = strnlen(nearest->wanted, LONGEST), n = strnlen(name, LONGEST);
-    const size_t edits = pim_edit_distance(nearest->wanted, name);
-    if (3 * edits > (m > n ? m : n) || (nearest->name && edits >= nearest->edits))
-        return;
+    const size_t m = strnlen(wanted, LONGEST), n = strnlen(name, LONGEST);
+    *edits = pim_edit_distance(wanted, name);
+    return 3 * *edits <= (m > n ? m : n);
+}
+
+bool pim_nearest_offer(struct pim_nearest *nearest, const char *name)
+{
+    size_t edits;
+    if (!pim_is_near(nearest->wanted, name, &edits) || (nearest->name && edits >= nearest->edits))
+        return false;
     nearest->name = name;
     nearest->edits = edits;
+    return true;
+}
+
+bool pim_nearest_offer_copy(struct pim_nearest *nearest, const char *name, char *kept, size_t size)
+{
+    if (!pim_nearest_offer(nearest, name))
+        return false;
+    (void)snprintf(kept, size, "%s", name);
+    nearest->name = kept;
+    return true;
 }

@@ -13,13 +13,21 @@
  */
 size_t pim_edit_distance(const char *a, const char *b);
 
+/* Whether `name` may be meant by `wanted`: no more edits than a third of the letters of the longer one. */
+bool pim_is_near(const char *wanted, const char *name, size_t *edits);
+
 /* The one of several names that may be meant by `wanted`: start with {wanted}, and offer each. `name` is NULL
- * while none is near enough: no more edits than a third of the letters of the longer one. Of equals the first
- * is kept. */
+ * while none is near enough. Of equals the first is kept; true: the one that is offered is. */
 struct pim_nearest {
     const char *wanted, *name;
     size_t edits;
 };
-void pim_nearest_offer(struct pim_nearest *nearest, const char *name);
+bool pim_nearest_offer(struct pim_nearest *nearest, const char *name);
+
+/* The same for a name in a buffer that changes: it is kept as a copy in `kept`, cut to its size. */
+bool pim_nearest_offer_copy(struct pim_nearest *nearest, const char *name, char *kept, size_t size);
+
+/* Two arguments for "%s%s" of a message: words and the name, or nothing while there is none. */
+#define PIM_NEAREST(nearest, words) (nearest).name ? (words) : "", (nearest).name ? (nearest).name : ""
 
 #endif

@@ -41,8 +41,8 @@ enum pim_status pim_parse_real(const char *name, const char *text, double minimu
 enum pim_status pim_parse_choice(const char *name, const char *text, const char *choices, unsigned *index,
                                  struct pim_error *error)
 {
-    char nearest[64] = "";
-    size_t least = SIZE_MAX;
+    struct pim_nearest nearest = {.wanted = text};
+    char kept[64];
     unsigned i = 0;
     for (const char *choice = choices; choice; i++) {
         char word[64];
@@ -51,14 +51,10 @@ enum pim_status pim_parse_choice(const char *name, const char *text, const char 
             *index = i;
             return PIM_OK;
         }
-        size_t distance = pim_edit_distance(word, text);
-        if (distance < least) {
-            least = distance;
-            memcpy(nearest, word, sizeof nearest);
-        }
+        (void)pim_nearest_offer_copy(&nearest, word, kept, sizeof kept);
         choice = strchr(choice, '|');
         choice = choice ? choice + 1 : NULL;
     }
-    return pim_fail(error, PIM_USAGE, "%s: found %.60s, allowed is %s; the nearest is %s", name,
-                    *text ? text : "nothing", choices, nearest);
+    return pim_fail(error, PIM_USAGE, "%s: found %.60s, allowed is %s%s%s", name, *text ? text : "nothing",
+                    choices, PIM_NEAREST(nearest, "; the nearest is "));
 }

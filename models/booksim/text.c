@@ -30,20 +30,6 @@ static unsigned key_of(const char *name)
     return key;
 }
 
-static const char *nearest(const char *name)
-{
-    size_t best = SIZE_MAX;
-    const char *found = "";
-    for (unsigned key = 0; key < booksim_key_count; key++) {
-        size_t edits = pim_edit_distance(name, booksim_keys[key].name);
-        if (edits < best) {
-            best = edits;
-            found = booksim_keys[key].name;
-        }
-    }
-    return found;
-}
-
 static bool comment(const struct scanner *scanner)
 {
     return scanner->length - scanner->at >= 2 && memcmp(scanner->text + scanner->at, "//", 2) == 0;
@@ -162,9 +148,13 @@ static enum pim_status scan_statement(struct scanner *scanner, struct pim_error 
     if (scan_name(scanner, name, error) != PIM_OK || scan_value(scanner, value, error) != PIM_OK)
         return error->status;
     unsigned key = key_of(name);
-    if (key == booksim_key_count)
-        return pim_fail(error, PIM_BAD_INPUT, "%s:%u: BookSim 2 has no key %s: the nearest is %s",
-                        values->file, line, name, nearest(name));
+    if (key == booksim_key_count) {
+        struct pim_nearest nearest = {.wanted = name};
+        for (key = 0; key < booksim_key_count; key++)
+            (void)pim_nearest_offer(&nearest, booksim_keys[key].name);
+        return pim_fail(error, PIM_BAD_INPUT, "%s:%u: BookSim 2 has no key %s%s%s", values->file, line, name,
+                        PIM_NEAREST(nearest, ": the nearest is "));
+    }
     if (strchr(value, '=') != NULL) /* the next statement, which would be read as a part of this one */
         return pim_fail(error, PIM_BAD_INPUT,
                         "%s:%u: the semicolon behind the value of %s is missing: '%.60s' has another =",

@@ -73,41 +73,39 @@ static enum pim_status refuse_inner(const struct pim_schema *schema, const char 
 static enum pim_status refuse_unknown(const struct pim_schema *schema, const char *place, const char *path,
                                       bool group, struct pim_error *error)
 {
-    size_t least = SIZE_MAX, length = 0;
+    struct pim_nearest outer = {.wanted = path};
     const struct pim_key *nearest = NULL;
+    size_t least = SIZE_MAX;
+    char part[PATH_LIMIT + 1], kept[PATH_LIMIT + 1];
     if (schema->inner && strchr(path, '.') &&
         pim_configuration_find(schema->inner, path) < schema->inner->count)
         return refuse_inner(schema, place, path, error);
     for (size_t i = 0; i < schema->count; i++) {
         const char *name = schema->keys[i].path;
+        size_t other;
         /* a group is compared with the groups that the key stands in, from the outermost on */
         for (const char *dot = strchr(name, '.'); group && dot; dot = strchr(dot + 1, '.')) {
-            char outer[PATH_LIMIT + 1];
-            (void)snprintf(outer, sizeof outer, "%.*s", (int)(dot - name), name);
-            size_t distance = pim_edit_distance(path, outer);
-            if (distance < least) {
-                least = distance;
-                nearest = &schema->keys[i];
-                length = (size_t)(dot - name);
-            }
+            (void)snprintf(part, sizeof part, "%.*s", (int)(dot - name), name);
+            (void)pim_nearest_offer_copy(&outer, part, kept, sizeof kept);
         }
-        size_t distance = pim_edit_distance(path, name);
-        size_t other = pim_edit_distance(last_part(path), last_part(name)) + 1; /* right name, wrong group */
-        distance = distance < other ? distance : other;
-        if (!group && distance < least) {
-            least = distance;
+        /* that the groups are the same makes no name near; the right name may stand in a wrong group */
+        if (group || !pim_is_near(last_part(path), last_part(name), &other))
+            continue;
+        size_t edits = pim_edit_distance(path, name);
+        edits = edits <= other ? edits : other + 1;
+        if (edits < least) {
+            least = edits;
             nearest = &schema->keys[i];
         }
     }
-    if (!nearest)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown %s: the %s configuration has none", place,
-                        path, group ? "group" : "key", schema->name);
     char of[64] = "", allowed[512];
     if (!strchr(path, '.'))
         (void)snprintf(of, sizeof of, " of the %s configuration", schema->name);
     if (group)
-        return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown group%s; the nearest is %.*s", place, path, of,
-                        (int)length, nearest->path);
+        return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown group%s%s%s", place, path, of,
+                        PIM_NEAREST(outer, "; the nearest is "));
+    if (!nearest)
+        return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown key%s", place, path, of);
     pim_key_describe(nearest, allowed, sizeof allowed);
     return pim_fail(error, PIM_BAD_INPUT, "%s: %s: unknown key%s; the nearest is %s (%s)", place, path, of,
                     nearest->path, allowed);

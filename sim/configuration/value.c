@@ -251,23 +251,19 @@ static enum pim_status read_choice(const struct pim_key *key, const config_setti
         config_setting_type(setting) == CONFIG_TYPE_STRING ? config_setting_get_string(setting) : NULL;
     if (!text)
         return refuse(key, setting, place, "", error);
-    char choice[80], nearest[80] = "", found[96], allowed[512];
-    size_t least = SIZE_MAX;
+    char choice[80], kept[80], found[96], allowed[512];
+    struct pim_nearest nearest = {.wanted = text};
     for (unsigned i = 0; pim_key_choice(key, i, choice, sizeof choice); i++) {
         if (strcmp(choice, text) == 0) {
             value->as.choice = i;
             return PIM_OK;
         }
-        size_t distance = pim_edit_distance(choice, text);
-        if (distance < least) {
-            least = distance;
-            memcpy(nearest, choice, sizeof nearest);
-        }
+        (void)pim_nearest_offer_copy(&nearest, choice, kept, sizeof kept);
     }
     describe_found(setting, found, sizeof found);
     pim_key_describe(key, allowed, sizeof allowed);
-    return pim_fail(error, PIM_BAD_INPUT, "%s: %s: found %s, allowed is %s; the nearest is \"%s\"", place,
-                    key->path, found, allowed, nearest);
+    return pim_fail(error, PIM_BAD_INPUT, "%s: %s: found %s, allowed is %s%s%s%s", place, key->path, found,
+                    allowed, PIM_NEAREST(nearest, "; the nearest is \""), nearest.name ? "\"" : "");
 }
 
 static enum pim_status read_list(const struct pim_key *key, const config_setting_t *setting,

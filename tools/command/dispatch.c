@@ -74,11 +74,11 @@ static int refuse(const struct command *table, size_t count, const char *words, 
     struct pim_nearest nearest = {.wanted = name};
     const size_t others = COUNT(options) - (strchr(words, ' ') != NULL);
     for (size_t i = 0; i < count + others; i++)
-        pim_nearest_offer(&nearest, i < count ? table[i].name : options[i - count]);
+        (void)pim_nearest_offer(&nearest, i < count ? table[i].name : options[i - count]);
     const char *quote = name[0] == '-' ? "'" : "";
     fprintf(stderr, "%s: %s %s%.60s%s%s%s (%s --help lists all)\n", words,
             name[0] == '-' ? "unrecognized option" : "unknown command", quote, name, quote,
-            nearest.name ? "; the nearest is " : "", nearest.name ? nearest.name : "", words);
+            PIM_NEAREST(nearest, "; the nearest is "), words);
     return 2;
 }
 

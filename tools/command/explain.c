@@ -187,18 +187,16 @@ struct near_names {
     size_t count;
 };
 
-/* Edits between what is asked for and a name, or the last part of it: row_hitz is near dram.row_hits. */
-static size_t name_distance(const char *name, const char *wanted)
-{
-    size_t whole = pim_edit_distance(name, wanted);
-    const char *dot = strrchr(name, '.');
-    size_t end = dot ? pim_edit_distance(dot + 1, wanted) : whole;
-    return end < whole ? end : whole;
-}
-
+/* A name, or the last part of it, that may be meant: row_hitz is near dram.row_hits. */
 static void consider(struct near_names *near, const char *name, const char *wanted)
 {
-    size_t distance = name_distance(name, wanted), at = near->count;
+    const char *dot = strrchr(name, '.');
+    size_t distance, end, at = near->count;
+    const bool whole = pim_is_near(wanted, name, &distance);
+    const bool part = dot && pim_is_near(wanted, dot + 1, &end);
+    if (!whole && !part)
+        return;
+    distance = part && (!whole || end < distance) ? end : distance;
     while (at > 0 && near->distance[at - 1] > distance)
         at--;
     if (at == NEAR)
@@ -221,9 +219,16 @@ static enum pim_status refuse(const char *wanted, struct pim_error *error)
             consider(&near, config_schema(s)->keys[i].path, wanted);
     for (size_t i = 0; i < explained_figure_count; i++)
         consider(&near, explained_figures[i].name, wanted);
-    return pim_fail(error, PIM_USAGE,
-                    "%.100s is no key, figure or message that is known; the nearest are %s, %s and %s",
-                    wanted, near.name[0], near.name[1], near.name[2]);
+    char nearest[512] = "";
+    for (size_t i = 0; i < near.count; i++) {
+        const size_t length = strlen(nearest);
+        (void)snprintf(nearest + length, sizeof nearest - length, "%s%s",
+                       i > 0            ? i + 1 < near.count ? ", " : " and "
+                       : near.count > 1 ? "; the nearest are "
+                                        : "; the nearest is ",
+                       near.name[i]);
+    }
+    return pim_fail(error, PIM_USAGE, "%.100s is no key, figure or message that is known%s", wanted, nearest);
 }
 
 static enum pim_status explain(FILE *file, const char *wanted, struct pim_error *error)

@@ -286,9 +286,9 @@ static void refuse_name(const struct argp_option *options, const char *words, co
     (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(length < 60 ? length : 60), option + 2);
     struct pim_nearest nearest = {.wanted = wanted};
     for (const struct argp_option *o = options; o->name; o++)
-        pim_nearest_offer(&nearest, o->name);
+        (void)pim_nearest_offer(&nearest, o->name);
     fprintf(stderr, "%s: unrecognized option '%.60s'%s%s (%s --help lists all)\n", words, option,
-            nearest.name ? "; the nearest is --" : "", nearest.name ? nearest.name : "", words);
+            PIM_NEAREST(nearest, "; the nearest is --"), words);
 }
 
 /* False, with a message, at the first option that there is not. */

@@ -119,19 +119,14 @@ static enum pim_status read_value(const struct reading *reading, const config_se
                                   struct pim_system_row *row)
 {
     const char *name = config_setting_name(setting);
-    const struct rule *nearest = NULL;
-    size_t least = SIZE_MAX;
+    struct pim_nearest nearest = {.wanted = name};
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        size_t distance = pim_edit_distance(rules[i].name, name);
-        if (distance < least) {
-            least = distance;
-            nearest = &rules[i];
-        }
+        if (strcmp(rules[i].name, name) == 0)
+            return rules[i].keep(reading, setting, (char *)row + rules[i].offset);
+        (void)pim_nearest_offer(&nearest, rules[i].name);
     }
-    if (strcmp(nearest->name, name) != 0)
-        return pim_fail(reading->error, PIM_BAD_INPUT, "%s:%u: %s: unknown key; the nearest is %s",
-                        reading->path, config_setting_source_line(setting), name, nearest->name);
-    return nearest->keep(reading, setting, (char *)row + nearest->offset);
+    return pim_fail(reading->error, PIM_BAD_INPUT, "%s:%u: %s: unknown key%s%s", reading->path,
+                    config_setting_source_line(setting), name, PIM_NEAREST(nearest, "; the nearest is "));
 }
 
 static void row_terminate(struct pim_system_row *row)
@@ -225,18 +220,13 @@ void pim_systems_terminate(struct pim_systems *systems)
 static enum pim_status unknown(const struct pim_systems *systems, const char *name, size_t length,
                                struct pim_error *error)
 {
-    const char *nearest = "";
-    size_t least = SIZE_MAX;
     char asked[64];
     (void)snprintf(asked, sizeof asked, "%.*s", (int)(length < 60 ? length : 60), name);
-    for (size_t i = 0; i < systems->count; i++) {
-        size_t distance = pim_edit_distance(systems->rows[i].name, asked);
-        if (distance < least) {
-            least = distance;
-            nearest = systems->rows[i].name;
-        }
-    }
-    return pim_fail(error, PIM_USAGE, "there is no system %s in the list; the nearest is %s", asked, nearest);
+    struct pim_nearest nearest = {.wanted = asked};
+    for (size_t i = 0; i < systems->count; i++)
+        (void)pim_nearest_offer(&nearest, systems->rows[i].name);
+    return pim_fail(error, PIM_USAGE, "there is no system %s in the list%s%s", asked,
+                    PIM_NEAREST(nearest, "; the nearest is "));
 }
 
 static bool stands_for(const char *pattern, size_t length, const char *name)

@@ -60,25 +60,19 @@ static enum pim_status unexpected(const struct assembler *self, const char *want
                           pim_token_text(token, text, sizeof text), wanted);
 }
 
-/* Refuses a word that is none of `names`, and tells the nearest. */
+/* Refuses a word that is none of `names`, and tells the nearest, if there is one. */
 static enum pim_status unknown(const struct assembler *self, const char *what, const char *const *names,
                                size_t count, struct pim_error *error)
 {
     const struct pim_token *token = &self->lexer.token;
-    const char *nearest = NULL;
-    size_t least = SIZE_MAX;
-    for (size_t i = 0; i < count; i++) {
-        size_t distance = pim_edit_distance(token->word, names[i]);
-        if (distance < least) {
-            least = distance;
-            nearest = names[i];
-        }
-    }
-    if (!nearest)
-        return pim_lexer_fail(&self->lexer, token->column, error, "'%s': there is no %s here", token->word,
-                              what);
+    struct pim_nearest nearest = {.wanted = token->word};
+    for (size_t i = 0; i < count; i++)
+        (void)pim_nearest_offer(&nearest, names[i]);
+    if (!nearest.name)
+        return pim_lexer_fail(&self->lexer, token->column, error, "there is no %s '%s' here", what,
+                              token->word);
     return pim_lexer_fail(&self->lexer, token->column, error, "there is no %s '%s': the nearest is '%s'",
-                          what, token->word, nearest);
+                          what, token->word, nearest.name);
 }
 
 static bool is_mark(const struct assembler *self, char mark)

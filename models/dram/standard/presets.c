@@ -115,37 +115,34 @@ static void write_parts(char *text, size_t size, enum pim_dram_preset_kind kind,
     }
 }
 
-/* The preset, or bin and density, that a name may mean; "" when there is none. */
-static void find_nearest(const char *name, char found[64])
+/* The preset, or bin and density, that a name may mean, kept in `found`. */
+static struct pim_nearest find_nearest(const char *name, char found[64])
 {
     const struct pim_dram_preset_list *bins = &pim_dram_preset_lists[PIM_DRAM_BIN],
                                       *densities = &pim_dram_preset_lists[PIM_DRAM_DENSITY];
     struct pim_nearest nearest = {.wanted = name};
     char composed[64];
     for (size_t i = 0; i < pim_dram_preset_count(); i++)
-        pim_nearest_offer(&nearest, pim_dram_preset(i)->name);
-    (void)snprintf(found, 64, "%s", nearest.name ? nearest.name : "");
+        (void)pim_nearest_offer(&nearest, pim_dram_preset(i)->name);
     for (size_t bin = 0; bin < bins->count; bin++) {
         const struct pim_dram_preset *standard = find_standard(bins->items[bin].name);
         for (size_t i = 0; i < densities->count; i++) {
             const char *density = pim_dram_part_of(&densities->items[i], standard->name);
-            const size_t edits = nearest.name ? nearest.edits : SIZE_MAX;
             if (!density)
                 continue;
             (void)snprintf(composed, sizeof composed, "%s_%s", bins->items[bin].name, density);
-            pim_nearest_offer(&nearest, composed);
-            if (nearest.name && nearest.edits < edits)
-                (void)snprintf(found, 64, "%s", composed);
+            (void)pim_nearest_offer_copy(&nearest, composed, found, 64);
         }
     }
+    return nearest;
 }
 
 static enum pim_status refuse(const char *name, struct pim_error *error)
 {
     const struct pim_dram_preset *standard = find_standard(name),
                                  *bin = standard ? find_bin(name, standard->name, false) : NULL;
-    char nearest[64], parts[1024] = "";
-    find_nearest(name, nearest);
+    char found[64], parts[1024] = "";
+    const struct pim_nearest nearest = find_nearest(name, found);
     if (bin)
         (void)snprintf(parts, sizeof parts, "; behind the speed bin %s a density of %s follows: ", bin->name,
                        standard->name);
@@ -155,7 +152,7 @@ static enum pim_status refuse(const char *name, struct pim_error *error)
     if (standard)
         write_parts(parts, sizeof parts, bin ? PIM_DRAM_DENSITY : PIM_DRAM_BIN, standard->name);
     return pim_fail(error, PIM_USAGE, "no preset '%.60s'%s%s; `pimsim dram --list-presets` shows all%s", name,
-                    nearest[0] ? "; the nearest is " : "", nearest, parts);
+                    PIM_NEAREST(nearest, "; the nearest is "), parts);
 }
 
 enum pim_status pim_dram_preset_read(struct pim_configuration *values, const char *name,

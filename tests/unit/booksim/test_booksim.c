@@ -180,7 +180,7 @@ static const struct {
     {MESH "injection_process = on_off; use_read_write = 1;", "bernoulli is honoured alone"},
     {MESH "burst_r1 = 0.5;", "burst_r1 is 0.5, which is not honoured here: only -1.0 is"},
     {MESH "read_reply_subnet = 1;", "read_reply_subnet is 1, which is not honoured here: only 0 is"},
-    {MESH "watch_transfer = 1;", "BookSim 2 has no key watch_transfer: the nearest is watch_file"},
+    {MESH "watch_transfer = 1;", "BookSim 2 has no key watch_transfer"},
     {MESH "max_samples = 3;", "more than warmup_periods, 3, are needed"},
     {MESH "injection_rate = much;", "injection_rate is much: allowed are numbers"},
     {"topology = mesh; routing_function = valiant;", "routing_function is valiant: honoured is dim_order"},

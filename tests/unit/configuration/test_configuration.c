@@ -500,6 +500,12 @@ START_TEST(edit_distances)
     pim_nearest_offer(&nearest, "HLEPP");
     pim_nearest_offer(&nearest, "hlepp");
     ck_assert_str_eq(nearest.name, "HLEPP");
+    char buffer[] = "hlep", kept[8];
+    nearest = (struct pim_nearest){.wanted = "help"};
+    ck_assert(pim_nearest_offer_copy(&nearest, buffer, kept, sizeof kept));
+    buffer[0] = 'x';
+    ck_assert(!pim_nearest_offer_copy(&nearest, buffer, kept, sizeof kept));
+    ck_assert_str_eq(nearest.name, "hlep");
     nearest = (struct pim_nearest){.wanted = "usges"};
     pim_nearest_offer(&nearest, "usage");
     ck_assert_ptr_null(nearest.name);

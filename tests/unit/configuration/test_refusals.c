@@ -62,7 +62,7 @@ static const struct {
     {"noc = { routing = xy; };", "a.cfg:1: noc.routing: found xy, which is neither a number nor true or "
                                  "false; a text stands in quotes: \"xy\""},
     {"noc = { routing = \"xz\"; };",
-     "a.cfg:1: noc.routing: found \"xz\", allowed is \"xy\", \"yx\" or \"o1turn\"; the nearest is \"xy\""},
+     "a.cfg:1: noc.routing: found \"xz\", allowed is \"xy\", \"yx\" or \"o1turn\""},
     {"noc = { routing = 1; };", "a.cfg:1: noc.routing: found 1, allowed is \"xy\", \"yx\" or \"o1turn\""},
     {"name = 1;", "a.cfg:1: name: found 1, allowed is a text of at most 4096 bytes in quotes"},
     {"name = \"a\\nb\";",
@@ -144,8 +144,11 @@ static const struct {
     {"noc.width=four", "command line: noc.width: found four, allowed is an integer from 1 to 64 nodes"},
     {"energy.scale=inf",
      "command line: energy.scale: found inf, allowed is a number from -1.0e+308 to 1.0e+308"},
-    {"noc.routing=zy", "command line: noc.routing: found \"zy\", allowed is \"xy\", \"yx\" or \"o1turn\"; "
-                       "the nearest is \"xy\""},
+    {"noc.routing=zy", "command line: noc.routing: found \"zy\", allowed is \"xy\", \"yx\" or \"o1turn\""},
+    {"noc.routing=o1trun", "command line: noc.routing: found \"o1trun\", allowed is \"xy\", \"yx\" or "
+                           "\"o1turn\"; the nearest is \"o1turn\""},
+    {"something.else=4", "command line: something.else: unknown key"},
+    {"noc.foo=4", "command line: noc.foo: unknown key"},
     {"depths=2,x",
      "command line: depths: found 2,x, allowed is a list of integers from 1 to 5000000000 blocks, as [2, 3]"},
     {"noc.width=@include \"a.cfg\"",

@@ -63,7 +63,7 @@ pimsim_command_test(checked "config check configs/hardware/allspark-16x16.cfg" 0
   "^configs/hardware/allspark-16x16.cfg: good hardware configuration, hash [0-9a-f]+\n$" "")
 # Files of another kind: what is read says which one is expected.
 pimsim_command_test(network_as_hardware "map nicepim -n configs/networks/vgg8.cfg --hardware configs/networks/vgg8.cfg" 1 "^$"
-  "^pimsim map nicepim: configs/networks/vgg8.cfg:[0-9]+: network: unknown group of the hardware configuration; the nearest is ")
+  "^pimsim map nicepim: configs/networks/vgg8.cfg:[0-9]+: network: unknown group of the hardware configuration\n")
 pimsim_command_test(hardware_as_network "map nicepim -n configs/hardware/nicepim-4x4.cfg --hardware configs/hardware/nicepim-4x4.cfg" 1 "^$"
   "^pimsim map nicepim: configs/hardware/nicepim-4x4.cfg:[0-9]+: name: unknown key of the network configuration; the nearest is network.name ")
 pimsim_command_test(compare_no_result "compare configs/networks/vgg8.cfg configs/networks/vgg8.cfg" 1 "^$"

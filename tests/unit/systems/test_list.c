@@ -93,7 +93,8 @@ START_TEST(test_names)
     choose("a2,a*,b", "a2 a1 b ");
     choose("b,b", "b ");
     choose("*", "a1 b a2 c ");
-    choose("bb", "there is no system bb in the list; the nearest is b");
+    choose("bb", "there is no system bb in the list");
+    choose("aa1", "there is no system aa1 in the list; the nearest is a1");
     choose("c,", "c ");
     choose("", "no system is named");
 }

@@ -347,17 +347,11 @@ static const struct rule rules[] = {
 
 static enum pim_status refuse_unknown(const struct reading *reading, const config_setting_t *setting)
 {
-    size_t least = SIZE_MAX;
-    const char *nearest = "";
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        size_t distance = pim_edit_distance(rules[i].name, config_setting_name(setting));
-        if (distance < least) {
-            least = distance;
-            nearest = rules[i].name;
-        }
-    }
-    return refuse(reading, setting, "%s: unknown key; the nearest is %s", config_setting_name(setting),
-                  nearest);
+    struct pim_nearest nearest = {.wanted = config_setting_name(setting)};
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        (void)pim_nearest_offer(&nearest, rules[i].name);
+    return refuse(reading, setting, "%s: unknown key%s%s", nearest.wanted,
+                  PIM_NEAREST(nearest, "; the nearest is "));
 }
 
 static enum pim_status read_settings(struct reading *reading, const config_setting_t *root)
