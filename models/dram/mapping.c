@@ -2,6 +2,7 @@
 
 #include "sim/integer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,13 @@ enum field { CHANNEL, PSEUDO, RANK, STACK, GROUP, BANK, ROW, COLUMN, FIELDS };
 static const char *const names[FIELDS] = {"channel", "pseudo", "rank", "stack",
                                           "group",   "bank",   "row",  "column"};
 
+/* What says how many there are. */
+static const char *const counted_by[FIELDS] = {
+    "dram.channels",    "dram.pseudo_channels", "dram.ranks", "dram.stack_ids",
+    "dram.bank_groups", "dram.banks",           "dram.rows",  "dram.row_bytes / dram.access_bytes"};
+
+static const char blanks[] = " \t,";
+
 static uint8_t bits_for(uint32_t count)
 {
     return count <= 1 ? 0 : (uint8_t)(pim_log2_floor(count - 1) + 1);
@@ -21,7 +29,6 @@ static uint8_t bits_for(uint32_t count)
 /* Cuts the next token "name[:bits]" off; false at the end. */
 static bool next_token(const char **order, char *token, size_t size)
 {
-    static const char blanks[] = " \t,";
     *order += strspn(*order, blanks);
     size_t length = strcspn(*order, blanks);
     if (length == 0)
@@ -59,12 +66,36 @@ static enum pim_status parse_token(char *token, enum field *field, uint8_t *bits
                     token);
 }
 
+/* Bits that no token takes; behind the first field they have a place whatever the organisation. */
+static enum pim_status refuse_missing(const char *order, const uint8_t all[FIELDS],
+                                      const uint8_t left[FIELDS], struct pim_error *error)
+{
+    char missing[384] = "", tokens[128] = "";
+    for (unsigned i = 0; i < FIELDS; i++) {
+        const size_t at = strlen(missing), end = strlen(tokens);
+        if (left[i] == 0)
+            continue;
+        (void)snprintf(missing + at, sizeof missing - at, "%s%u bit%s of %s (%s)", at > 0 ? ", " : "",
+                       left[i], left[i] > 1 ? "s" : "", names[i], counted_by[i]);
+        (void)snprintf(tokens + end, sizeof tokens - end, left[i] < all[i] ? " %s:%u" : " %s", names[i],
+                       left[i]);
+    }
+    order += strspn(order, blanks);
+    const size_t first = strcspn(order, blanks);
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "dram.mapping = \"%.200s\" has no place for %s: \"%.*s%s%.200s\" has", order, missing,
+                    (int)(first < 40 ? first : 40), order, tokens + (first == 0), order + first);
+}
+
 /* Reads the tokens into segments, most significant first, with shifts still missing. */
 static enum pim_status parse_segments(struct pim_dram_mapping *mapping, const char *order,
                                       uint8_t left[FIELDS], struct pim_error *error)
 {
+    const char *whole = order;
     char token[32];
+    uint8_t all[FIELDS];
     bool finished[FIELDS] = {false};
+    memcpy(all, left, sizeof all);
     while (next_token(&order, token, sizeof token)) {
         enum field field = CHANNEL;
         uint8_t bits = 0;
@@ -87,8 +118,7 @@ static enum pim_status parse_segments(struct pim_dram_mapping *mapping, const ch
     }
     for (unsigned i = 0; i < FIELDS; i++)
         if (left[i] > 0)
-            return pim_fail(error, PIM_BAD_INPUT, "dram.mapping: %u bits of %s are missing", left[i],
-                            names[i]);
+            return refuse_missing(whole, all, left, error);
     return PIM_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "sim/configuration/configuration.h"
 #include "tools/command/command.h"
 #include "tools/command/config_schema.h"
+#include "tools/command/dram/memory.h"
 #include "tools/command/options.h"
 
 #include <inttypes.h>
@@ -25,10 +26,25 @@ static void print_missing(const struct pim_configuration *configuration)
     }
 }
 
+static enum pim_status show_values(const char *preset, unsigned schema, const struct text_list *files,
+                                   const struct text_list *sets, struct pim_configuration **configuration,
+                                   struct pim_error *error)
+{
+    const bool given = schema < CONFIG_SCHEMA_COUNT;
+    const struct dram_memory_options memory = {preset, *files, *sets};
+    if (!preset)
+        return options_configuration(config_schema(given ? schema : 0), files, sets,
+                                     files->count > 0 ? PIM_TO_ANY : 0, configuration, error);
+    if (given && config_schema(schema) != &pim_dram_schema)
+        return pim_fail(error, PIM_USAGE, "--preset is a memory: --schema dram, or none");
+    return dram_memory_values(&memory, configuration, error);
+}
+
 static int show(int argument_count, char **arguments)
 {
     struct text_list files = {NULL, 0}, sets = {NULL, 0};
-    unsigned schema = 0;
+    unsigned schema = CONFIG_SCHEMA_COUNT;
+    const char *preset = NULL;
     const struct option_rule rules[] = {
         {.name = "hardware",
          .kind = OPTION_LIST,
@@ -45,7 +61,10 @@ static int show(int argument_count, char **arguments)
          .target = &schema,
          .argument = "SCHEMA",
          .choices = CONFIG_SCHEMA_NAMES,
-         .help = "What the files describe"},
+         .help = "What the files describe",
+         .standard = "hardware; with --preset dram"},
+        RULE_TEXT("preset", preset, "NAME",
+                  "A memory of `pimsim dram --list-presets`, or STANDARD_BIN_DENSITY, before the files"),
     };
     options_parse(
         &(struct option_usage)OPTION_USAGE(
@@ -57,8 +76,7 @@ static int show(int argument_count, char **arguments)
         argument_count, arguments, &files);
     struct pim_error error = {PIM_OK, ""};
     struct pim_configuration *configuration = NULL;
-    enum pim_status status = options_configuration(config_schema(schema), &files, &sets,
-                                                   files.count > 0 ? PIM_TO_ANY : 0, &configuration, &error);
+    enum pim_status status = show_values(preset, schema, &files, &sets, &configuration, &error);
     char *text = status == PIM_OK ? pim_configuration_write(configuration, true) : NULL;
     if (status == PIM_OK && !text)
         (void)pim_fail(&error, PIM_NO_MEMORY, "out of memory");

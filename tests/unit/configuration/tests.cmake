@@ -257,6 +257,10 @@ pimsim_command_test(network_dot_format "network show ${PROJECT_SOURCE_DIR}/confi
   "^pimsim network show: --dot is a format of its own: leave out --format\n")
 pimsim_command_test(explain_keys_name "explain --keys cycles" 2 "^$" "^pimsim explain: --keys lists names alone: leave out cycles\n")
 pimsim_command_test(explain_two_lists "explain --keys --figures" 2 "^$" "^pimsim explain: --keys lists names alone: leave out --figures\n")
+pimsim_command_test(config_preset "config show --preset ddr4_2933y_16gb_x4 --set dram.ranks=2" 0
+  "name = \"ddr4_2933y_16gb_x4\";.*ranks = 2; .*command line.*rows = 262144; .*densities/ddr4_16gb_x4:" "^$")
+pimsim_command_test(config_preset_schema "config show --preset ddr4_2400r --schema network" 2 "^$" "^pimsim config show: --preset is a memory: --schema dram, or none\n")
+pimsim_command_test(dram_densities "dram --list-presets" 0 "gb: Gbit of a device, [^:]*or of a channel [^:]*:\n" "^$")
 pimsim_command_test(dram_no_preset "dram --preset foo --pattern random" 2 "^$"
   "^pimsim dram: no preset 'foo'; `pimsim dram --list-presets` shows all\n")
 # A key that is set and does nothing.

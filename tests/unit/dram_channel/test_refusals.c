@@ -90,7 +90,8 @@ static const struct {
     {"hbm3_6400", {"dram.ranks=2"}, "there is one (HBM3 has dram.stack_ids)"},
     {"hbm3_6400",
      {"dram.stack_ids=2", "dram.mapping=row bank group pseudo column"},
-     "1 bits of stack are missing"},
+     "dram.mapping = \"row bank group pseudo column\" has no place for 1 bit of stack "
+     "(dram.stack_ids): \"row stack bank group pseudo column\" has"},
     {"ddr4_2400r", {"dram.ranks=16"}, NULL},
     {"ddr4_2400r", {"dram.ranks=16", "dram.banks=8"}, "16 ranks and 512 banks"},
     {"ddr4_2400r", {"dram.banks=65"}, "64"},
@@ -98,7 +99,14 @@ static const struct {
     {"ddr4_2400r", {"dram.write_high=33"}, "write_high"},
     {"ddr4_2400r", {"dram.write_low=30"}, "write_low"},
     {"ddr4_2400r", {"dram.mapping=row bank group column"}, NULL},
-    {"ddr4_2400r", {"dram.mapping=row bank column"}, "2 bits of group are missing"},
+    {"ddr4_2400r",
+     {"dram.mapping=row bank column"},
+     "dram.mapping = \"row bank column\" has no place for 2 bits of group (dram.bank_groups): "
+     "\"row group bank column\" has"},
+    {"ddr4_2400r",
+     {"dram.mapping=row group:1 bank column", "dram.ranks=2"},
+     "has no place for 1 bit of rank (dram.ranks), 1 bit of group "
+     "(dram.bank_groups): \"row rank group:1 group:1 bank column\" has"},
     {"ddr4_2400r", {"dram.mapping=row bank group colum"}, "no field"},
     {"ddr4_2400r", {"dram.mapping=row bank group column column:2"}, "more bits"},
     {"ddr4_2400r", {"dram.mapping=row bank group:3 column"}, "more bits"},

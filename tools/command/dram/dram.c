@@ -49,7 +49,9 @@ static void print_presets(void)
     const struct pim_dram_preset_list *standards = &pim_dram_preset_lists[PIM_DRAM_STANDARD];
     for (size_t i = 0; i < pim_dram_preset_count(); i++)
         printf("%-15s %s\n", pim_dram_preset(i)->name, pim_dram_preset(i)->about);
-    printf("\nSTANDARD_BIN_DENSITY, as ddr4_2933y_16gb_x4, of these:\n");
+    printf(
+        "\nSTANDARD_BIN_DENSITY, as ddr4_2933y_16gb_x4, of these. gb: Gbit of a device, x4 with 4 data pins "
+        "(DDR, GDDR),\nor of a channel (LPDDR, HBM):\n");
     for (size_t i = 0; i < standards->count; i++) {
         const struct pim_dram_preset *standard = &standards->items[i];
         printf("%-15s %s\n", standard->name, standard->about);
