@@ -1,6 +1,7 @@
 #include "mappers/mappers.h"
 
 #include "mappers/allspark/allspark.h"
+#include "mappers/allspark/check/check_values.h"
 #include "mappers/allspark/plan/file.h"
 #include "mappers/machine/nodes.h"
 #include "mappers/search/problem.h"
@@ -16,6 +17,7 @@ struct choices {
     const char *partition, *plan, *solver;
     uint64_t ring, chunks, batch;
     unsigned scheduler, exchange, copies, prefetch;
+    bool check;
 };
 
 enum { SCHEDULER_EXACT, SCHEDULER_ILP };
@@ -54,6 +56,9 @@ static const struct pim_option rows[] = {
                  .choices = "cbc|highs|gurobi_cl|glpsol", .standard = "the first that is installed"),
     PIM_SECONDS_ROW("Of the search, which then, as on Ctrl-C, takes the best schedule so far",
                     .standard = "no limit, and 600 of a solver"),
+    PIM_FLAG_ROW(
+        "check-values", struct choices, check,
+        "Executes the programs with numbers and compares them with a direct evaluation of the network"),
 };
 
 static const struct choices defaults = {.partition = "auto"};
@@ -64,7 +69,8 @@ struct made {
     struct pim_allspark_plan plan;
     struct pim_plan_result result;
     const char *configuration;
-    bool planned, estimated;
+    const struct pim_mapper_search *search;
+    bool planned, estimated, check;
     char network[256], mapping[256];
 };
 
@@ -153,6 +159,8 @@ static enum pim_status make(const struct pim_mapper_inputs *inputs, const void *
     const struct choices *choices = given;
     struct made *made = plan;
     struct told told = {.search = &choices->search};
+    made->search = &choices->search;
+    made->check = choices->check;
     struct pim_allspark_options options = {.ring = (uint32_t)choices->ring,
                                            .copies = choices->copies == COPIES_BEST ||
                                                      (choices->copies == COPIES_AUTO && choices->ring == 0),
@@ -248,6 +256,28 @@ static enum pim_status emit(void *plan, struct pim_trace_writer *writer, struct 
     return pim_allspark_emit(&made->plan, writer, error);
 }
 
+static bool checks(const void *plan)
+{
+    const struct made *made = plan;
+    return made->check;
+}
+
+static enum pim_status check(void *plan, const char *path, struct pim_error *error)
+{
+    struct made *made = plan;
+    struct told told = {.search = made->search};
+    const struct pim_schedule_watch watch = {progress, NULL, &told};
+    struct pim_allspark_check values;
+    struct pim_trace *trace;
+    PIM_TRY(pim_trace_open(path, &trace, error));
+    enum pim_status status = pim_allspark_check_values(&made->plan, trace, &watch, &values, error);
+    pim_trace_close(trace);
+    made->result.checked_elements = values.elements;
+    if (status == PIM_BAD_INPUT || status == PIM_DEADLOCK)
+        return pim_fail_in(error, "the check of values: the mapper is wrong");
+    return status == PIM_OK ? PIM_OK : pim_fail_in(error, "the check of values");
+}
+
 static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
 {
     const struct made *made = plan;
@@ -278,6 +308,8 @@ const struct pim_mapper pim_allspark_mapper = {
     .foresee = foresee,
     .describe = describe,
     .emit = emit,
+    .checks = checks,
+    .check = check,
     .print = print,
     .write_json = write_json,
 };

@@ -61,6 +61,7 @@ struct pim_plan_result {
     const char *scheduler, *partition; /* the method; the partition that was asked for */
     const char *ended_early;           /* pim_search_end_cause(); NULL: it did not */
     char optimal_of[320];              /* what the plan was chosen from */
+    uint64_t checked_elements;         /* by the check of values; 0: not asked for */
 };
 
 /* Fills what a plan that these options ask for is chosen from: the space in which "optimal" holds. */

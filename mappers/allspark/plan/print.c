@@ -170,6 +170,9 @@ void pim_plan_print(const struct pim_plan_result *result, FILE *file)
             ideal, 100.0 * (double)ideal / (double)(result->cycles ? result->cycles : 1));
     fputs("\n", file);
     print_optimum(result, file);
+    if (result->checked_elements > 0)
+        fprintf(file, "checked values: %" PRIu64 " elements are those of the network\n",
+                result->checked_elements);
 }
 
 static void put_layers(struct pim_json *json, const struct pim_allspark_stage *stage)
@@ -244,6 +247,8 @@ enum pim_status pim_plan_write_json(const struct pim_plan_result *result, FILE *
     pim_search_put_early(result->ended_early, json);
     pim_json_put_text(json, "scheduler", result->scheduler);
     pim_json_put_real(json, "solve_seconds", result->solve_seconds);
+    if (result->checked_elements > 0)
+        pim_json_put_count(json, "checked_elements", result->checked_elements);
     enum pim_status status = pim_json_write(json, file, error);
     pim_json_destroy(json);
     return status;

@@ -54,12 +54,25 @@ enum pim_status pim_plan_parse(const char *text, struct pim_allspark_options *op
 
 enum { LABEL = 200 }; /* bytes of the label, at most */
 
-static const char *const root_keys[] = {"network",         "partition",        "batch",
-                                        "prefetch",        "exchange",         "stages",
-                                        "memory_per_node", "estimate_cycles",  "estimate_parts",
-                                        "ideal_cycles",    "scheduled_cycles", "bound_cycles",
-                                        "optimal",         "optimal_of",       "ended_early",
-                                        "scheduler",       "solve_seconds",    NULL};
+static const char *const root_keys[] = {"network",
+                                        "partition",
+                                        "batch",
+                                        "prefetch",
+                                        "exchange",
+                                        "stages",
+                                        "memory_per_node",
+                                        "estimate_cycles",
+                                        "estimate_parts",
+                                        "ideal_cycles",
+                                        "scheduled_cycles",
+                                        "bound_cycles",
+                                        "optimal",
+                                        "optimal_of",
+                                        "ended_early",
+                                        "scheduler",
+                                        "solve_seconds",
+                                        "checked_elements",
+                                        NULL};
 static const char *const stage_keys[] = {"stage",      "blocks",    "first_block",
                                          "block_step", "branches",  "temporal_layers",
                                          "weights",    "workspace", NULL};

@@ -1,6 +1,7 @@
 /* Networks, hardware and plans of the tests. */
 #include "tests/unit/allspark/scenario.h"
 
+#include "mappers/allspark/check/check_values.h"
 #include "sim/configuration/configuration.h"
 #include "traces/check/check.h"
 #include "traces/file/writer.h"
@@ -234,52 +235,15 @@ void scenario_check(const struct scenario *scenario)
                       scenario->name, result.left_bytes[buffer], buffer);
 }
 
-uint64_t share_start(uint64_t total, uint64_t parts, uint64_t index)
+void scenario_prove(struct scenario *scenario)
 {
-    uint64_t start = 0;
-    for (uint64_t i = 0; i < index; i++)
-        start += share_of(total, parts, i);
-    return start;
-}
-
-uint64_t share_of(uint64_t total, uint64_t parts, uint64_t index)
-{
-    return (total + parts - 1 - index) / parts;
-}
-
-void each_standing(const struct pim_allspark_plan *plan, uint32_t index,
-                   void (*visit)(void *context, const struct standing *standing), void *context)
-{
-    for (uint32_t i = 0; i < plan->stage[index].partitions; i++) {
-        const struct pim_allspark_partition *part = &plan->stage[index].partition[i];
-        /* A copy that others reuse is on all nodes. */
-        uint32_t last = part->reused ? part->branches : part->layer_branches;
-        for (uint32_t group = 0; group < part->layout.count && group * part->slots < last; group++) {
-            const struct pim_allspark_tile *tile = &part->layout.tiles[group];
-            for (uint32_t ring = 0; ring < part->slots * part->u; ring++)
-                for (uint32_t column = 0; column < part->v; column++) {
-                    uint32_t x = tile->turned ? tile->x + ring : tile->x + column;
-                    uint32_t y = tile->turned ? tile->y + column : tile->y + ring;
-                    ck_assert_uint_lt(x, plan->hardware.width);
-                    ck_assert_uint_lt(y, plan->hardware.height);
-                    visit(context, &(struct standing){y * plan->hardware.width + x, group, ring,
-                                                      ring % part->u, column, i, part, &plan->stage[index]});
-                }
-        }
-    }
-}
-
-uint32_t branch_of(const struct standing *standing, uint32_t layer)
-{
-    const struct pim_allspark_partition *part = standing->part;
-    uint32_t in_layer = standing->group * part->slots + standing->ring / part->u;
-    uint32_t branch = layer * part->layout.count * part->slots + in_layer;
-    if (branch >= part->layer_branches)
-        return UINT32_MAX;
-    uint32_t slot = part->first_branch + branch; /* which branch is bound to it */
-    for (branch = 0; standing->stage->slot_of[branch] != slot; branch++)
-        ck_assert_uint_lt(branch, part->branches);
-    return branch;
+    struct pim_allspark_check check;
+    struct pim_error error = {0};
+    scenario_check(scenario);
+    enum pim_status status =
+        pim_allspark_check_values(&scenario->plan, scenario->trace, NULL, &check, &error);
+    ck_assert_msg(status == PIM_OK, "%s: %s", scenario->name, error.text);
+    ck_assert_uint_gt(check.elements, 0);
 }
 
 uint64_t cycles_of(const struct pim_allspark_plan *plan)

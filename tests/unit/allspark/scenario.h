@@ -8,6 +8,7 @@
 #ifndef PIMSIM_TESTS_UNIT_ALLSPARK_SCENARIO_H
 #define PIMSIM_TESTS_UNIT_ALLSPARK_SCENARIO_H
 
+#include "mappers/allspark/check/standing.h"
 #include "mappers/allspark/mapping.h"
 #include "tests/unit/test_main.h"
 #include "traces/file/reader.h"
@@ -71,28 +72,8 @@ void scenario_end(struct scenario *scenario);
 /* `pimsim trace check` for the hardware of the plan. */
 void scenario_check(const struct scenario *scenario);
 
-/* Executes the trace on numbers: every stage must end with what the network computes (test_dataflow.c). */
+/* The check of values: every stage must end with what the network computes (check/check_values.h). */
 void scenario_prove(struct scenario *scenario);
-
-/* The share of part `index` of `total` things over `parts`, larger shares first, and where it begins:
-   written down a second time. */
-uint64_t share_of(uint64_t total, uint64_t parts, uint64_t index);
-uint64_t share_start(uint64_t total, uint64_t parts, uint64_t index);
-
-/* A node of a partition of a stage: where it stands in its group. */
-struct standing {
-    uint32_t unit, group, ring, row, column;
-    uint32_t index; /* of the partition */
-    const struct pim_allspark_partition *part;
-    const struct pim_allspark_stage *stage;
-};
-
-/* Calls `visit` for all nodes of all groups that a partition uses, for all partitions of a stage. */
-void each_standing(const struct pim_allspark_plan *plan, uint32_t stage,
-                   void (*visit)(void *context, const struct standing *standing), void *context);
-/* The branch of the network that a node works in a layer, counted from the partition's first; UINT32_MAX:
-   none. */
-uint32_t branch_of(const struct standing *standing, uint32_t layer);
 
 /* The estimate of a plan without the phases between branches: partitions are chosen before branches are
    placed. */
@@ -107,6 +88,7 @@ Suite *real_suite(void);
 Suite *exchange_suite(void);
 Suite *relay_suite(void);
 Suite *equations_suite(void);
+Suite *values_suite(void);
 Suite *optimum_suite(void);
 Suite *others_suite(void); /* long */
 Suite *optimum_long_suite(void);

@@ -12,4 +12,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, exchange_suite());
     srunner_add_suite(runner, relay_suite());
     srunner_add_suite(runner, equations_suite());
+    srunner_add_suite(runner, values_suite());
 }

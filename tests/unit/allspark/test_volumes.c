@@ -258,16 +258,17 @@ static uint64_t weights_sent(const struct expectation *e, const struct standing 
            (own + 1 < count && own + 1 != pause ? ring_sends(e, at, there[own + 1]) : 0);
 }
 
-static void check_node(void *context, const struct standing *at)
+static enum pim_status check_node(void *context, const struct standing *at, struct pim_error *error)
 {
     const struct expectation *e = context;
     const struct pim_allspark_partition *s = e->stage;
+    (void)error;
     if (at->part != s)
-        return;
+        return PIM_OK;
     const struct volume *volume = &e->ledger->volumes[(uint64_t)at->unit * e->ledger->phases + e->phase];
     if (branch_of(&(struct standing){.group = at->group, .part = s, .stage = at->stage}, e->layer) ==
         UINT32_MAX)
-        return; /* the whole group has nothing to do in this layer */
+        return PIM_OK; /* the whole group has nothing to do in this layer */
     bool active = branch_of(at, e->layer) != UINT32_MAX;
     uint64_t k = 0, n = 0, sent = active ? expected_transfer(e, at) : 0,
              p = share_of(s->tokens, s->u, at->row);
@@ -293,6 +294,7 @@ static void check_node(void *context, const struct standing *at)
                   e->ledger->scenario->name, e->step, at->unit, volume->sent, sent);
     ck_assert_uint_eq(volume->macs, active ? macs : 0);
     ck_assert_uint_eq(volume->loaded_weights, volume->matrix_weights);
+    return PIM_OK;
 }
 
 static int compare_messages(const void *left, const void *right)
@@ -461,7 +463,7 @@ static void check_volumes(const struct scenario *scenario)
         if (strcmp(e.step, "neighbours") == 0)
             (is_focal(&e) ? check_focal : check_global)(&e);
         else
-            each_standing(&scenario->plan, e.index, check_node, &e);
+            ck_assert(each_standing(&scenario->plan, e.index, check_node, &e, &error) == PIM_OK);
     }
     ck_assert_uint_gt(stepped, 0);
     const struct pim_transformer *transformer = scenario->network->transformer;

@@ -237,6 +237,96 @@ START_TEST(other_networks)
 }
 END_TEST
 
+/* The step that reads each pixel of a map last; 0 of a pixel that no window has. */
+static uint32_t *last_reads(const struct pim_window *window)
+{
+    uint32_t *last = calloc((size_t)window->in_size[0] * window->in_size[1], sizeof *last);
+    ck_assert_ptr_nonnull(last);
+    for (uint32_t step = 0; step < window->out_size[0] * window->out_size[1]; step++) {
+        int64_t top = (int64_t)(step / window->out_size[1]) * window->stride[0] - window->pad[0],
+                left = (int64_t)(step % window->out_size[1]) * window->stride[1] - window->pad[1];
+        for (int64_t y = top; y < top + window->kernel[0]; y++)
+            for (int64_t x = left; x < left + window->kernel[1]; x++)
+                if (y >= 0 && y < window->in_size[0] && x >= 0 && x < window->in_size[1])
+                    last[y * window->in_size[1] + x] = step;
+    }
+    return last;
+}
+
+/* Every step waits for the last pixel of its window, and has not freed more than the pixels that no step from
+   it on reads. */
+static void hold_takes(const struct pim_tile_graph *tiles, uint32_t e)
+{
+    const struct pim_tile_layer *layer = &tiles->layer[tiles->node[tiles->edge[e].destination].layer];
+    const struct pim_window *window = &layer->window;
+    uint32_t pixels = window->in_size[0] * window->in_size[1], steps = tiles->node[layer->first_node].steps;
+    uint32_t *last = last_reads(window), *dead = calloc((size_t)steps + 1, sizeof *dead);
+    uint64_t freed = 0, over = 0;
+    ck_assert_ptr_nonnull(dead);
+    ck_assert_uint_eq(tiles->edge[e].packets, pixels);
+    for (uint32_t i = 0; i < pixels; i++)
+        dead[last[i]]++;
+    for (uint32_t step = 0; step < steps; step++) {
+        uint32_t need, drop;
+        int64_t y = (int64_t)(step / window->out_size[1]) * window->stride[0] - window->pad[0],
+                x = (int64_t)(step % window->out_size[1]) * window->stride[1] - window->pad[1];
+        y = y + window->kernel[0] > window->in_size[0] ? window->in_size[0] : y + window->kernel[0];
+        x = x + window->kernel[1] > window->in_size[1] ? window->in_size[1] : x + window->kernel[1];
+        pim_tile_dependence(tiles, e, step, &need, &drop);
+        ck_assert_int_ge((int64_t)need, (y - 1) * window->in_size[1] + x);
+        freed += drop;
+        over += dead[step];
+        ck_assert_uint_le(freed, over);
+        ck_assert_uint_le(freed, need);
+    }
+    ck_assert_uint_eq(freed, pixels);
+    free(last);
+    free(dead);
+}
+
+/* Who sends what to whom: the node that has a layer's whole pixels sends each, with all of its channels, to
+   every tile of every layer that reads it, once; and windows take what they read. */
+START_TEST(flows_are_those_of_the_layers)
+{
+    static const char *const names[] = {"vgg8", "resnet18", "squeezenet", "googlenet"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct pim_arena arena;
+        struct pim_tile_graph tiles;
+        char relative[128];
+        uint32_t flows = 0;
+        pim_arena_initialize(&arena, 0);
+        (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", names[i]);
+        (void)network_graph(relative, &tiles, &arena);
+        for (uint32_t e = 0; e < tiles.edges; e++) {
+            const struct pim_tile_edge *edge = &tiles.edge[e];
+            const struct pim_tile_node *from = &tiles.node[edge->source],
+                                       *to = &tiles.node[edge->destination];
+            const struct pim_tile_layer *layer = &tiles.layer[to->layer];
+            ck_assert_uint_eq(edge->packets, from->steps);
+            if (from->layer == to->layer) { /* partial sums */
+                ck_assert(to->merge && !from->merge);
+                continue;
+            }
+            uint32_t input = 0;
+            while (input < layer->inputs && layer->input[input] != from->layer)
+                input++;
+            ck_assert_uint_lt(input, layer->inputs);
+            ck_assert(from->merge);
+            ck_assert_uint_eq(edge->bits, 9 * tiles.layer[from->layer].out_channels);
+            if ((layer->kind == PIM_TILE_CONVOLUTION || layer->kind == PIM_TILE_POOLING) &&
+                layer->round[input] == 0)
+                hold_takes(&tiles, e);
+            flows++;
+        }
+        for (uint32_t l = 0; l < tiles.layers; l++)
+            for (uint32_t k = 0; k < tiles.layer[l].inputs; k++)
+                flows -= tiles.layer[l].input[k] != PIM_TILE_IMAGE ? tiles.layer[l].tiles : 0;
+        ck_assert_uint_eq(flows, 0);
+        pim_arena_terminate(&arena);
+    }
+}
+END_TEST
+
 /* Attention of two branches of three tokens: scores take a query a step, and all keys of its branch at
  * once. */
 START_TEST(products_wait_for_rounds)
@@ -345,6 +435,7 @@ Suite *conflict_graph_suite(void)
     tcase_add_test(tests, fixed_times);
     tcase_add_test(tests, kernels_of_more_than_32_bits_are_refused);
     tcase_add_test(tests, other_networks);
+    tcase_add_test(tests, flows_are_those_of_the_layers);
     tcase_add_test(tests, products_wait_for_rounds);
     tcase_add_test(tests, groups_have_crossbars_of_their_own);
     suite_add_tcase(suite, tests);
