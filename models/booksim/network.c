@@ -99,6 +99,10 @@ static enum pim_status read_tiles(const struct booksim_values *values, const str
         return booksim_refuse(values, "k", error, "x and y must be the same, and c = xr yr with xr = yr");
     if (size->k > PIM_NOC_RADIX_LIMIT)
         return booksim_refuse(values, "k", error, "allowed are 2 to %u", (unsigned)PIM_NOC_RADIX_LIMIT);
+    if (across > 2 && size->noc_latency)
+        return booksim_refuse(values, "xr", error,
+                              "honoured are 1 and 2, for with more nodes the links of terminals are longer "
+                              "than a cycle; with use_noc_latency = 0 any");
     noc->radix = size->k;
     noc->width = noc->height = size->k * across;
     noc->latency_by_length = size->noc_latency;

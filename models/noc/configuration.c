@@ -44,7 +44,7 @@ uint32_t pim_noc_nodes(const struct pim_noc_configuration *configuration)
     return pim_noc_columns(configuration) * configuration->height;
 }
 
-static bool slower_than_flits(struct pim_noc_bits bits, uint32_t flit_bits)
+bool pim_noc_slower_than_flits(struct pim_noc_bits bits, uint32_t flit_bits)
 {
     return bits.numerator != 0 && (uint64_t)flit_bits * bits.denominator > bits.numerator;
 }
@@ -62,9 +62,10 @@ static const char *beyond_plain(const struct pim_noc_configuration *configuratio
         {"routing", configuration->routing != PIM_NOC_XY},
         {"links", configuration->link_list[0] != '\0'},
         {"express_links", configuration->express_list[0] != '\0'},
-        {"link_bits_per_cycle", slower_than_flits(configuration->link_bits, configuration->flit_bits)},
+        {"link_bits_per_cycle",
+         pim_noc_slower_than_flits(configuration->link_bits, configuration->flit_bits)},
         {"terminal_bits_per_cycle",
-         slower_than_flits(configuration->terminal_bits, configuration->flit_bits)},
+         pim_noc_slower_than_flits(configuration->terminal_bits, configuration->flit_bits)},
         {"vc_allocator", configuration->vc_allocator > PIM_NOC_SEPARABLE_INPUT_FIRST},
         {"switch_allocator", configuration->switch_allocator > PIM_NOC_SEPARABLE_INPUT_FIRST},
         {"arbiter", configuration->arbiter != PIM_NOC_ROUND_ROBIN},
@@ -265,9 +266,8 @@ static enum pim_status check_arbiters(const struct pim_noc_configuration *config
         return error->status;
     if (configuration->output_buffer_flits &&
         (configuration->output_speedup == 1 || configuration->switch_traversal_delay != 1 ||
-         slower_than_flits(configuration->link_bits, configuration->flit_bits) ||
-         configuration->link_list[0] != '\0' ||
-         slower_than_flits(configuration->terminal_bits, configuration->flit_bits)))
+         pim_noc_slower_than_flits(configuration->link_bits, configuration->flit_bits) ||
+         pim_noc_slower_than_flits(configuration->terminal_bits, configuration->flit_bits)))
         return pim_fail(error, PIM_BAD_INPUT,
                         "noc.output_buffer_flits is %u: it needs noc.output_speedup above 1, "
                         "noc.switch_traversal_delay 1 and links of a flit per cycle",
@@ -360,7 +360,7 @@ uint32_t pim_noc_router_delay(const struct pim_noc_configuration *configuration)
 uint64_t pim_noc_passage(const struct pim_noc_configuration *configuration, struct pim_noc_bits bits,
                          uint64_t flits)
 {
-    if (!slower_than_flits(bits, configuration->flit_bits))
+    if (!pim_noc_slower_than_flits(bits, configuration->flit_bits))
         return flits;
     return pim_scale_up(flits, (uint64_t)configuration->flit_bits * bits.denominator, bits.numerator);
 }

@@ -127,6 +127,9 @@ void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle)
 uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint64_t end);
 uint64_t pim_noc_terminal_slept_blocked(const struct noc_terminal *terminal, uint64_t end);
 
+/* configuration.c: whether a link is narrower than a flit per cycle. */
+bool pim_noc_slower_than_flits(struct pim_noc_bits bits, uint32_t flit_bits);
+
 /* estimate.c */
 enum pim_status pim_noc_estimate_create(struct pim_noc *noc, struct pim_error *error);
 void pim_noc_estimate_destroy(struct noc_estimate *estimate);

@@ -2,6 +2,7 @@
 
 #include "models/noc/watchdog.h"
 #include "sim/arena.h"
+#include "sim/bits.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -26,9 +27,8 @@ struct terminal {
     struct waiting requests, replies;
     uint64_t clock, made; /* batches: rules 4 and 5; packets of the present batch */
     uint32_t outstanding;
-    bool busy;  /* a flit is left to inject */
-    bool held;  /* since it last had time, it may make no request */
-    bool awake; /* stands in the list of those that are looked at in the next cycle */
+    bool busy; /* a flit is left to inject */
+    bool held; /* since it last had time, it may make no request */
 };
 
 struct exchange {
@@ -36,7 +36,8 @@ struct exchange {
     const struct pim_packet_list *list;
     struct pim_noc *network;
     struct terminal *terminals;
-    uint32_t *awake, awake_count;
+    uint64_t *awake; /* the set of those that are looked at in the next cycle */
+    bool any_awake;
     struct packet *packets;
     size_t capacity;
     uint32_t count;
@@ -57,12 +58,15 @@ const char *pim_request_kind_name(unsigned message)
 
 /* --- terminals --- */
 
+static uint32_t set_words(const struct exchange *exchange)
+{
+    return (exchange->nodes + 63) / 64;
+}
+
 static void wake(struct exchange *exchange, uint32_t node)
 {
-    if (exchange->terminals[node].awake)
-        return;
-    exchange->terminals[node].awake = true;
-    exchange->awake[exchange->awake_count++] = node;
+    exchange->awake[node / 64] |= UINT64_C(1) << node % 64;
+    exchange->any_awake = true;
 }
 
 static uint32_t new_packet(struct exchange *exchange, const struct pim_requests_packet *packet)
@@ -193,22 +197,24 @@ static void take_listed(struct exchange *exchange, uint64_t cycle)
     }
 }
 
-/* Those that were woken in the cycle before, or now by the list, in any order: terminals do not see each
- * other. */
+/* Those that were woken in the cycle before, or now by the list, by their nodes: what a packet draws, and the
+ * arbiter `age`, go by the order. */
 static void make_packets(struct exchange *exchange, uint64_t cycle)
 {
-    for (uint32_t i = 0; i < exchange->awake_count; i++) {
-        uint32_t node = exchange->awake[i];
-        exchange->terminals[node].awake = false;
-        if (!exchange->terminals[node].busy)
-            make_packet(exchange, node, cycle);
+    for (uint32_t word = 0; exchange->any_awake && word < set_words(exchange); word++) {
+        for (uint64_t set = exchange->awake[word]; set; set &= set - 1) {
+            uint32_t node = word * 64 + pim_lowest_bit(set);
+            if (!exchange->terminals[node].busy)
+                make_packet(exchange, node, cycle);
+        }
+        exchange->awake[word] = 0;
     }
-    exchange->awake_count = 0;
+    exchange->any_awake = false;
 }
 
 static uint64_t next_cycle(const struct exchange *exchange)
 {
-    if (exchange->awake_count > 0)
+    if (exchange->any_awake)
         return exchange->stepped;
     uint64_t cycle = pim_noc_next_cycle(exchange->network);
     if (exchange->listed == exchange->list->count)
@@ -386,7 +392,7 @@ static bool allocate(struct exchange *exchange)
 {
     uint32_t nodes = exchange->nodes;
     exchange->terminals = calloc(nodes, sizeof *exchange->terminals);
-    exchange->awake = calloc(nodes, sizeof *exchange->awake);
+    exchange->awake = calloc(set_words(exchange), sizeof *exchange->awake);
     if (exchange->rules->batches > 1)
         exchange->ended->batch_cycles =
             calloc(exchange->rules->batches, sizeof *exchange->ended->batch_cycles);

@@ -101,6 +101,20 @@ static enum pim_status check_trees(const struct pim_noc_configuration *configura
     return PIM_OK;
 }
 
+/* Of single links in files; the others are checked before. */
+static enum pim_status check_output_buffers(const struct pim_noc_configuration *configuration,
+                                            const struct pim_noc_topology *topology, struct pim_error *error)
+{
+    for (uint32_t i = 0; i < topology->links && configuration->output_buffer_flits; i++)
+        if (pim_noc_slower_than_flits(topology->link[i].bits, configuration->flit_bits))
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "noc.output_buffer_flits is %u: it needs links of a flit per cycle, %u bits, "
+                            "which %u->%u is not",
+                            configuration->output_buffer_flits, configuration->flit_bits,
+                            topology->link[i].from, topology->link[i].to);
+    return PIM_OK;
+}
+
 enum pim_status pim_noc_general_plan(const struct pim_noc_configuration *configuration,
                                      struct pim_noc_topology **topology, struct pim_noc_routing **routing,
                                      struct pim_error *error)
@@ -112,6 +126,8 @@ enum pim_status pim_noc_general_plan(const struct pim_noc_configuration *configu
         status = create_routing(configuration, *topology, routing, error);
     if (status == PIM_OK)
         status = check_trees(configuration, *topology, error);
+    if (status == PIM_OK)
+        status = check_output_buffers(configuration, *topology, error);
     if (status == PIM_OK && !configuration->may_deadlock)
         status = pim_noc_dependency_check(*routing, error);
     if (status == PIM_OK)

@@ -170,11 +170,21 @@ static int compare_shortcuts(const void *a, const void *b)
     return first->shortcut.port < second->shortcut.port ? -1 : first->shortcut.port > second->shortcut.port;
 }
 
-static uint32_t shortcut_span(const struct pim_noc_topology *topology, const struct pim_noc_link *link)
+/* How many links of the grid a link stands for on the way to higher (0) or lower (1) coordinates; 0: it does
+ * not lead there. Around a ring it does so both ways; packets go at most half of it. */
+static uint32_t shortcut_span(const struct pim_noc_routing *routing, const struct pim_noc_link *link,
+                              unsigned direction)
 {
+    const struct pim_noc_topology *topology = routing->topology;
     const uint16_t *coordinate = topology->coordinate[link->dimension];
-    uint32_t from = coordinate[link->from], to = coordinate[link->to];
-    return from < to ? to - from : from - to;
+    uint32_t from = coordinate[link->from], to = coordinate[link->to], side = topology->side[link->dimension];
+    uint32_t span = direction ? from - to : to - from;
+    if ((direction ? from < to : to < from)) {
+        if (!routing->wraps[link->dimension])
+            return 0;
+        span += side;
+    }
+    return routing->wraps[link->dimension] && 2 * span > side ? 0 : span;
 }
 
 static enum pim_status collect_shortcuts(struct pim_noc_routing *routing, struct pim_error *error)
@@ -182,7 +192,7 @@ static enum pim_status collect_shortcuts(struct pim_noc_routing *routing, struct
     const struct pim_noc_topology *topology = routing->topology;
     uint32_t count = 0, places = PIM_NOC_GRID_PORTS * topology->routers;
     for (uint32_t i = 0; i < topology->links; i++)
-        count += topology->link[i].express && topology->link[i].dimension < 2;
+        count += topology->link[i].express && topology->link[i].dimension < 2 ? 2 : 0;
     if (count == 0)
         return PIM_OK;
     struct sorted_shortcut *sorted = malloc(count * sizeof *sorted);
@@ -197,10 +207,15 @@ static enum pim_status collect_shortcuts(struct pim_noc_routing *routing, struct
         const struct pim_noc_link *link = &topology->link[i];
         if (!link->express || link->dimension > 1)
             continue;
-        sorted[at++] = (struct sorted_shortcut){
-            .place = PIM_NOC_GRID_PORTS * link->from + 2U * link->dimension + link->direction,
-            .shortcut = {link->from_port, (uint16_t)shortcut_span(topology, link)}};
+        for (unsigned direction = 0; direction < 2; direction++) {
+            uint32_t span = shortcut_span(routing, link, direction);
+            if (span > 0)
+                sorted[at++] = (struct sorted_shortcut){.place = PIM_NOC_GRID_PORTS * link->from +
+                                                                 2U * link->dimension + direction,
+                                                        .shortcut = {link->from_port, (uint16_t)span}};
+        }
     }
+    count = at;
     qsort(sorted, count, sizeof *sorted, compare_shortcuts);
     at = 0;
     for (uint32_t place = 0; place < places; place++) {

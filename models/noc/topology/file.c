@@ -13,6 +13,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,23 +75,23 @@ static enum pim_status read_word(struct plan *plan, char word[16], struct pim_er
     return PIM_OK;
 }
 
-static enum pim_status read_number(struct plan *plan, const char *what, uint32_t limit, uint32_t *number,
-                                   struct pim_error *error)
+static enum pim_status read_number(struct plan *plan, const char *what, uint32_t least, uint32_t most,
+                                   uint32_t *number, struct pim_error *error)
 {
     char word[16], *end;
     if (read_word(plan, word, error) != PIM_OK)
         return error->status;
-    unsigned long value = isdigit((unsigned char)word[0]) ? strtoul(word, &end, 10) : limit;
-    if (value >= limit || *end != '\0')
-        return pim_fail(error, PIM_BAD_INPUT, "%s:%u: the number of a %s is '%s': allowed are 0 to %" PRIu32,
-                        plan->path, plan->line, what, word, limit - 1);
+    unsigned long value = isdigit((unsigned char)word[0]) ? strtoul(word, &end, 10) : ULONG_MAX;
+    if (value < least || value > most || *end != '\0')
+        return pim_fail(error, PIM_BAD_INPUT, "%s:%u: the %s is '%s': allowed are %" PRIu32 " to %" PRIu32,
+                        plan->path, plan->line, what, word, least, most);
     *number = (uint32_t)value;
     return PIM_OK;
 }
 
 /* --- routers --- */
 
-/* Makes a link if there is none yet; a latency of 0 changes nothing. */
+/* Makes a link if there is none yet; a latency of 0 is none that is given. */
 static enum pim_status join(struct plan *plan, uint32_t from, uint32_t to, uint32_t latency,
                             struct pim_error *error)
 {
@@ -106,8 +107,14 @@ static enum pim_status join(struct plan *plan, uint32_t from, uint32_t to, uint3
         place->neighbour[at] = (struct neighbour){to, 0};
         place->neighbours++;
     }
+    uint32_t *given = &place->neighbour[at].latency;
+    if (latency && *given && *given != latency)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "%s:%u: link %" PRIu32 "->%" PRIu32 " has a latency of %" PRIu32
+                        " already: it cannot have %" PRIu32 " as well",
+                        plan->path, plan->line, from, to, *given, latency);
     if (latency)
-        place->neighbour[at].latency = latency;
+        *given = latency;
     plan->routers = to >= plan->routers ? to + 1 : plan->routers;
     return PIM_OK;
 }
@@ -115,12 +122,11 @@ static enum pim_status join(struct plan *plan, uint32_t from, uint32_t to, uint3
 static enum pim_status read_neighbour(struct plan *plan, uint32_t router, struct pim_error *error)
 {
     uint32_t other = 0, latency = 0;
-    if (read_number(plan, "router", ROUTERS, &other, error) != PIM_OK)
+    if (read_number(plan, "number of a router", 0, ROUTERS - 1, &other, error) != PIM_OK)
         return error->status;
     skip_blanks(plan);
     if (plan->next != EOF && isdigit(plan->next) &&
-        (read_number(plan, "latency", PIM_NOC_LINK_LATENCY_LIMIT + 1, &latency, error) != PIM_OK ||
-         (latency == 0 && refuse(plan, error, "the latency of a link is 1 or more") != PIM_OK)))
+        read_number(plan, "latency of a link", 1, PIM_NOC_LINK_LATENCY_LIMIT, &latency, error) != PIM_OK)
         return error->status;
     if (other == router)
         return refuse(plan, error, "a router is linked to itself");
@@ -132,7 +138,7 @@ static enum pim_status read_neighbour(struct plan *plan, uint32_t router, struct
 static enum pim_status read_node(struct plan *plan, uint32_t router, struct pim_error *error)
 {
     uint32_t node = 0;
-    if (read_number(plan, "node", NODES, &node, error) != PIM_OK)
+    if (read_number(plan, "number of a node", 0, NODES - 1, &node, error) != PIM_OK)
         return error->status;
     if (plan->of_node[node] != NO_ROUTER)
         return refuse(plan, error, "a node is given twice");
@@ -152,7 +158,7 @@ static enum pim_status read_line(struct plan *plan, struct pim_error *error)
         return PIM_OK; /* an empty line */
     if (strcmp(word, "router") != 0)
         return refuse(plan, error, "a line begins with \"router NUMBER\"");
-    if (read_number(plan, "router", ROUTERS, &router, error) != PIM_OK)
+    if (read_number(plan, "number of a router", 0, ROUTERS - 1, &router, error) != PIM_OK)
         return error->status;
     plan->routers = router >= plan->routers ? router + 1 : plan->routers;
     plan->place[router].mentioned = true;

@@ -167,7 +167,7 @@ static enum pim_status check_express(const struct pim_noc_topology *topology,
         if (grid_neighbour(topology, entry->from, port, &wraps) == entry->to)
             return pim_fail(error, PIM_BAD_INPUT,
                             "the %s has a link %" PRIu32 "->%" PRIu32
-                            " already: give it another latency or width as an override",
+                            " already: noc.links gives it another latency or width",
                             pim_noc_topology_name((unsigned)configuration->kind), entry->from, entry->to);
     }
     return PIM_OK;

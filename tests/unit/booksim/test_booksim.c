@@ -190,6 +190,8 @@ static const struct {
     {"topology = fattree; routing_function = nca; k = 20; n = 2;", "noc.radix is 20: allowed are 2 to 16"},
     {"topology = qtree; routing_function = nca; k = 4; n = 2;", "it has k = 4 and n = 3"},
     {"topology = cmesh; routing_function = dor; k = 4; x = 4; y = 4; c = 4; xr = 4; yr = 1;", "c = xr yr"},
+    {"topology = flatfly; routing_function = ran_min; k = 2; x = 2; y = 2; c = 9; xr = 3; yr = 3;",
+     "xr is 3: honoured are 1 and 2"},
     {"topology = dragonflynew; routing_function = ugal; k = 2; n = 1;", "honoured is min"},
     {"topology = anynet; routing_function = min;", "network_file is"},
     {"topology = mesh; routing_function = dor; include_queuing = 0;",

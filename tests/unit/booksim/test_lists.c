@@ -77,7 +77,7 @@ START_TEST(oracle_gives_list)
     struct pim_booksim booksim;
     ck_assert(read_case(which < MEASURED / 3 ? 3 * which : MEASURED + which - MEASURED / 3, name, &booksim));
     struct list expected = list_read(name), found = list_copy(&expected);
-    ck_assert(oracle_run(&booksim.noc, &found, NULL));
+    ck_assert(oracle_run(&booksim.noc, &found, NULL, NULL));
     list_expect_same(&expected, &found, name);
     list_free(&expected);
     list_free(&found);

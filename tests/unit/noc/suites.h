@@ -6,7 +6,6 @@
 #include "tests/unit/test_main.h"
 
 Suite *golden_suite(void);     /* measured lists of BookSim 2 */
-Suite *oracle_suite(void);     /* the rules taken literally, against both routers */
 Suite *micro_suite(void);      /* small cases worked out cycle by cycle */
 Suite *run_length_suite(void); /* sleeping routers against stepped ones */
 Suite *crowd_suite(void);      /* worms as runs or by flit */

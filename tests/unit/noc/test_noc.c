@@ -4,7 +4,6 @@ void pimsim_suites(SRunner *runner)
 {
     srunner_add_suite(runner, micro_suite());
     srunner_add_suite(runner, golden_suite());
-    srunner_add_suite(runner, oracle_suite());
     srunner_add_suite(runner, run_length_suite());
     srunner_add_suite(runner, crowd_suite());
     srunner_add_suite(runner, blocked_suite());

@@ -42,12 +42,28 @@ static void send_one(struct pim_noc *noc, const struct list *list, size_t index,
         pim_noc_send_at(noc, packet->created, packet->source, packet->destination, packet->flits, index);
 }
 
+static void collect_ends(const struct pim_noc *noc, struct links *ends)
+{
+    static const enum pim_noc_direction directions[] = {PIM_NOC_INJECT, PIM_NOC_EJECT};
+    uint32_t nodes = pim_noc_nodes(pim_noc_configuration(noc));
+    *ends = (struct links){.link = calloc(2 * (size_t)nodes + 1, sizeof *ends->link)};
+    for (uint32_t i = 0; i < 2 * nodes; i++)
+        ends->link[ends->count++] = (struct pim_noc_link_use){
+            .from = i / 2,
+            .to = i / 2,
+            .from_port = directions[i % 2],
+            .flits = pim_noc_link_flits(noc, i / 2, directions[i % 2]),
+            .blocked_cycles = pim_noc_link_blocked_cycles(noc, i / 2, directions[i % 2])};
+}
+
 static void collect(const struct pim_noc *noc, const struct run_options *options)
 {
     struct pim_noc_statistics statistics;
     pim_noc_get_statistics(noc, &statistics);
     if (options->evaluations)
         *options->evaluations = statistics.router_evaluations;
+    if (options->ends)
+        collect_ends(noc, options->ends);
     if (!options->links)
         return;
     options->links->count = pim_noc_link_count(noc);

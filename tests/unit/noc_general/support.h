@@ -22,6 +22,7 @@ struct run_options {
     unsigned check_period; /* steps between two checks of the invariants */
     uint64_t window;       /* of the fast mesh: struct noc_crowd; 0: as it is by default */
     struct links *links;   /* filled in; the caller frees links->link */
+    struct links *ends;    /* the same of terminals: for each node from it, then to it */
     uint64_t *evaluations; /* of routers */
 };
 

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* With deep buffers, so that credits never hold a worm up. */
@@ -52,6 +53,29 @@ START_TEST(whole_cycles)
                                   packet.tail_arrived);
             }
         }
+}
+END_TEST
+
+/* Flits counted behind a crossbar need links that pass one a cycle; a list may give latencies. */
+START_TEST(output_buffers_need_whole_links)
+{
+    struct pim_noc_configuration configuration = general_mesh();
+    struct pim_error error = {0};
+    configuration.output_speedup = 2;
+    configuration.output_buffer_flits = 3;
+    write_file(configuration.link_list, "from,to,latency,bits_per_cycle\n0,1,7,\n1,2,,64\n");
+    ck_assert_int_eq(pim_noc_configuration_check(&configuration, &error), PIM_OK);
+    (void)unlink(configuration.link_list);
+    for (int express = 0; express < 2; express++) {
+        configuration.link_list[0] = configuration.express_list[0] = '\0';
+        write_file(express ? configuration.express_list : configuration.link_list,
+                   express ? "from,to,latency,bits_per_cycle\n0,2,,63\n"
+                           : "from,to,latency,bits_per_cycle\n0,1,,63\n");
+        ck_assert_int_eq(pim_noc_configuration_check(&configuration, &error), PIM_BAD_INPUT);
+        ck_assert_msg(strstr(error.text, "it needs links of a flit per cycle, 64 bits, which 0->") != NULL,
+                      "%s", error.text);
+        (void)unlink(express ? configuration.express_list : configuration.link_list);
+    }
 }
 END_TEST
 
@@ -274,6 +298,7 @@ Suite *links_suite(void)
     Suite *suite = suite_create("noc_general_links");
     TCase *tests = tcase_create("links");
     tcase_add_test(tests, whole_cycles);
+    tcase_add_test(tests, output_buffers_need_whole_links);
     tcase_add_test(tests, broken_cycles);
     tcase_add_test(tests, estimates);
     tcase_add_test(tests, wide_links);

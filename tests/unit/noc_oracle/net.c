@@ -22,7 +22,7 @@ static int with_digit(int x, int k, int place, int value)
     return x + (value - digit(x, k, place)) * power(k, place);
 }
 
-static void link_one_way(struct net *net, int from, int from_port, int to, int to_port, uint32_t latency)
+void net_link(struct net *net, int from, int from_port, int to, int to_port, uint32_t latency)
 {
     net->out[from * PORTS + from_port] = (struct end){to, to_port, NONE, latency, net->is->link_bits};
     net->in[to * PORTS + to_port] = (struct end){from, from_port, NONE, latency, net->is->link_bits};
@@ -30,8 +30,8 @@ static void link_one_way(struct net *net, int from, int from_port, int to, int t
 
 static void link_both_ways(struct net *net, int a, int a_port, int b, int b_port, uint32_t latency)
 {
-    link_one_way(net, a, a_port, b, b_port, latency);
-    link_one_way(net, b, b_port, a, a_port, latency);
+    net_link(net, a, a_port, b, b_port, latency);
+    net_link(net, b, b_port, a, a_port, latency);
 }
 
 static void node_enters(struct net *net, int node, int router, int port)
@@ -89,6 +89,8 @@ static void build_grid(struct net *net)
         for (int i = 0; i < terminals; i++)
             add_node(net, router * terminals + i, router, 2 * net->dimensions + i);
     }
+    net->express = 2 * net->dimensions + terminals;
+    net_add_express(net);
 }
 
 static void build_fat_tree(struct net *net)
@@ -116,8 +118,8 @@ static void build_butterfly(struct net *net)
         for (int stage = 0; stage + 1 < n; stage++)
             for (int q = 0; q < k; q++) {
                 int place = n - 2 - stage;
-                link_one_way(net, stage * row + pos, q, (stage + 1) * row + with_digit(pos, k, place, q),
-                             digit(pos, k, place), net->is->link_latency);
+                net_link(net, stage * row + pos, q, (stage + 1) * row + with_digit(pos, k, place, q),
+                         digit(pos, k, place), net->is->link_latency);
             }
         for (int port = 0; port < k; port++) {
             node_enters(net, k * pos + port, pos, port);
@@ -173,11 +175,11 @@ static void build_flattened_butterfly(struct net *net)
             uint32_t dx = net->is->latency_by_length ? (uint32_t)(xr * abs(i - x)) : 1;
             uint32_t dy = net->is->latency_by_length ? (uint32_t)(yr * abs(i - y)) : 1;
             if (i != x)
-                link_one_way(net, from, c + i - (i > x), in_row, c + flat_rank(k, in_row, from),
-                             dx * net->is->link_latency);
+                net_link(net, from, c + i - (i > x), in_row, c + flat_rank(k, in_row, from),
+                         dx * net->is->link_latency);
             if (i != y)
-                link_one_way(net, from, c + k - 1 + i - (i > y), in_column, c + flat_rank(k, in_column, from),
-                             dy * net->is->link_latency);
+                net_link(net, from, c + k - 1 + i - (i > y), in_column, c + flat_rank(k, in_column, from),
+                         dy * net->is->link_latency);
         }
 }
 
@@ -198,13 +200,13 @@ static void build_concentrated_mesh(struct net *net)
             if (y + 1 < k)
                 link_both_ways(net, at, 6, at + k, 7, near);
             if (y == 0)
-                link_one_way(net, at, 7, along_x, 7, far);
+                net_link(net, at, 7, along_x, 7, far);
             if (y == k - 1)
-                link_one_way(net, at, 6, along_x, 6, far);
+                net_link(net, at, 6, along_x, 6, far);
             if (x == 0)
-                link_one_way(net, at, 5, along_y, 5, far);
+                net_link(net, at, 5, along_y, 5, far);
             if (x == k - 1)
-                link_one_way(net, at, 4, along_y, 4, far);
+                net_link(net, at, 4, along_y, 4, far);
         }
 }
 
@@ -218,13 +220,13 @@ static void build_dragonfly(struct net *net)
             add_node(net, p * router + port, router, port);
         for (int other = 0; other < a; other++)
             if (other != index)
-                link_one_way(net, router, p + other - (other > index), group * a + other,
-                             p + index - (index > other), net->is->link_latency);
+                net_link(net, router, p + other - (other > index), group * a + other,
+                         p + index - (index > other), net->is->link_latency);
         for (int port = 0; port < p; port++) {
             int link = index * p + port, to = link < group ? link : link + 1;
             int back = group < to ? group : group - 1;
-            link_one_way(net, router, p + a - 1 + port, to * a + back / p, p + a - 1 + back % p,
-                         net->is->global_latency);
+            net_link(net, router, p + a - 1 + port, to * a + back / p, p + a - 1 + back % p,
+                     net->is->global_latency);
         }
     }
 }
@@ -311,7 +313,7 @@ static void build_file(struct net *net)
         shortest(file, a, before);
         for (int b = 0; b < routers; b++) {
             if (file->latency[a][b])
-                link_one_way(net, a, port_to[a][b], b, port_to[b][a], (uint32_t)file->latency[a][b]);
+                net_link(net, a, port_to[a][b], b, port_to[b][a], (uint32_t)file->latency[a][b]);
             int step = b;
             while (step != a && before[step] != a)
                 step = before[step];
@@ -327,7 +329,8 @@ static void create_draws(struct net *net)
 {
     const struct pim_noc_configuration *is = net->is;
     struct pim_noc_topology_configuration shape;
-    struct pim_noc_routing_configuration routing = {.kind = is->routing,
+    bool table = is->routing == PIM_NOC_TABLE; /* draws nothing */
+    struct pim_noc_routing_configuration routing = {.kind = table ? PIM_NOC_XY : is->routing,
                                                     .virtual_channels = is->virtual_channels,
                                                     .classes = is->classes,
                                                     .seed = is->seed,
@@ -367,6 +370,9 @@ void net_create(struct net *net, const struct pim_noc_configuration *configurati
     *net = (struct net){
         .is = configuration, .radix = (int)configuration->radix, .levels = (int)configuration->levels};
     build[configuration->topology](net);
+    net_change_links(net);
+    if (configuration->routing == PIM_NOC_TABLE)
+        net_read_table(net);
     create_draws(net);
 }
 

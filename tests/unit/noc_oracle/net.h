@@ -19,7 +19,8 @@ struct net {
     int *ports;                /* by router */
     struct end *out, *in;      /* by router x PORTS + port */
     struct end *enter, *leave; /* by node: the input it injects into, the output that delivers to it */
-    int *next;                 /* file: port by router x routers + router */
+    int express;               /* the first port of express links, of a grid */
+    int *next;                 /* file and table: port by router x routers + router */
     struct pim_noc_topology *topology; /* for draws alone */
     struct pim_noc_routing *routing;
 };
@@ -43,6 +44,14 @@ struct way {
     uint32_t channels;
     bool escape, empty;
 };
+
+/* A link from an output to an input. */
+void net_link(struct net *net, int from, int from_port, int to, int to_port, uint32_t latency);
+
+/* What stands in files: express links, links that differ, a table of ways (files.c). */
+void net_add_express(struct net *net);
+void net_change_links(struct net *net);
+void net_read_table(struct net *net);
 
 void net_create(struct net *net, const struct pim_noc_configuration *configuration);
 void net_destroy(struct net *net);

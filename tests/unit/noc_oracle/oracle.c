@@ -25,6 +25,7 @@ static void eject(struct oracle *oracle, int node)
         packet->hops = flit.hops;
         packet->delivered = true;
         oracle->arrived++;
+        append(&oracle->arrivals, (int)flit.packet);
     }
     pipe_put(&router->credits[leave->port], oracle->cycle + 2 + oracle->is->credit_delay,
              (struct flit){.channel = flit.channel});
@@ -81,14 +82,28 @@ static bool inject_class(struct oracle *oracle, int node, int class)
     if (flit.tail)
         packet->tail_injected = oracle->cycle;
     oracle->moved = oracle->cycle;
+    terminal->wire.passed++;
     pipe_put(&terminal->wire.flits, wire_pass(oracle, &terminal->wire, oracle->net.enter[node].bits) + 2,
              flit);
     return true;
 }
 
+/* Whether a terminal has a packet to inject. */
+static bool has_packet(const struct oracle *oracle, const struct terminal *terminal)
+{
+    for (int class = 0; class < PIM_NOC_CLASS_LIMIT; class ++) {
+        size_t first = terminal->queue[class].first;
+        if (first < terminal->queue[class].count &&
+            oracle->list->packets[terminal->queue[class].packet[first]].created <= oracle->cycle)
+            return true;
+    }
+    return false;
+}
+
 static void inject(struct oracle *oracle, int node)
 {
     struct terminal *terminal = &oracle->terminals[node];
+    bool wanted = has_packet(oracle, terminal);
     while (pipe_due(&terminal->credits, oracle->cycle))
         take_credit(oracle, &terminal->output[pipe_take(&terminal->credits).channel]);
     if (!wire_free(oracle, &terminal->wire, oracle->net.enter[node].bits))
@@ -101,6 +116,7 @@ static void inject(struct oracle *oracle, int node)
         terminal->turn = class;
         return;
     }
+    terminal->wire.blocked += wanted;
 }
 
 /* --- the whole --- */
@@ -142,41 +158,57 @@ static void create_router(struct oracle *oracle, int number)
         router->crossing.row_ignores = router->crossing.column_ignores = URGENCY_BITS;
 }
 
-static void create(struct oracle *oracle, const struct pim_noc_configuration *is, struct list *list)
+void oracle_create(struct oracle *oracle, const struct pim_noc_configuration *is, struct list *list)
 {
     struct net *net = &oracle->net;
+    *oracle = (struct oracle){.is = is,
+                              .list = list,
+                              .vcs = (int)is->virtual_channels,
+                              .rows = is->input_speedup > 1 ? (int)is->input_speedup : 1,
+                              .columns = is->output_speedup > 1 ? (int)is->output_speedup : 1};
     net_create(net, is);
-    oracle->is = is;
-    oracle->list = list;
-    oracle->vcs = (int)is->virtual_channels;
-    oracle->rows = is->input_speedup > 1 ? (int)is->input_speedup : 1;
-    oracle->columns = is->output_speedup > 1 ? (int)is->output_speedup : 1;
     oracle->routers = zeros((size_t)net->routers, sizeof *oracle->routers);
     oracle->terminals = zeros((size_t)net->nodes, sizeof *oracle->terminals);
-    oracle->journeys = zeros(list->count, sizeof *oracle->journeys);
-    oracle->of_source = zeros(list->count, sizeof *oracle->of_source);
-    uint32_t *sent = zeros((size_t)net->nodes, sizeof *sent);
+    oracle->arrivals.item = zeros((size_t)net->nodes, sizeof *oracle->arrivals.item);
     for (int number = 0; number < net->routers; number++)
         create_router(oracle, number);
     for (int node = 0; node < net->nodes; node++) {
         struct terminal *terminal = &oracle->terminals[node];
         terminal->output = zeros(is->virtual_channels, sizeof *terminal->output);
         terminal->turn = PIM_NOC_CLASS_LIMIT * 1000 - 1;
-        for (int class = 0; class < PIM_NOC_CLASS_LIMIT; class ++) {
-            terminal->queue[class].packet = zeros(list->count, sizeof *terminal->queue[class].packet);
+        for (int class = 0; class < PIM_NOC_CLASS_LIMIT; class ++)
             terminal->queue[class].last = oracle->vcs - 1;
-        }
     }
-    for (size_t i = 0; i < list->count; i++) {
-        const struct list_packet *packet = &list->packets[i];
-        struct terminal *terminal = &oracle->terminals[packet->source];
-        int class = is->message_classes ? 0 : (int)packet->message;
-        terminal->queue[class].packet[terminal->queue[class].count++] = i;
-        oracle->of_source[i] = sent[packet->source]++;
-        journey_start(net, &oracle->journeys[i], (int)i, (int)packet->source, (int)packet->destination,
-                      (int)packet->message);
+}
+
+static void *grown(void *items, size_t capacity, size_t size)
+{
+    items = realloc(items, capacity * size);
+    if (!items)
+        ck_abort_msg("out of memory");
+    return items;
+}
+
+void oracle_add(struct oracle *oracle)
+{
+    size_t index = oracle->added++;
+    const struct list_packet *packet = &oracle->list->packets[index];
+    struct terminal *terminal = &oracle->terminals[packet->source];
+    int class = oracle->is->message_classes ? 0 : (int)packet->message;
+    if (index == oracle->capacity) {
+        oracle->capacity = 2 * index + 64;
+        oracle->journeys = grown(oracle->journeys, oracle->capacity, sizeof *oracle->journeys);
+        oracle->of_source = grown(oracle->of_source, oracle->capacity, sizeof *oracle->of_source);
     }
-    free(sent);
+    if (terminal->queue[class].count == terminal->queue[class].capacity) {
+        terminal->queue[class].capacity = 2 * terminal->queue[class].count + 16;
+        terminal->queue[class].packet =
+            grown(terminal->queue[class].packet, terminal->queue[class].capacity, sizeof(size_t));
+    }
+    terminal->queue[class].packet[terminal->queue[class].count++] = index;
+    oracle->of_source[index] = terminal->made++;
+    journey_start(&oracle->net, &oracle->journeys[index], (int)index, (int)packet->source,
+                  (int)packet->destination, (int)packet->message);
 }
 
 static void wire_destroy(struct wire *wire)
@@ -185,7 +217,7 @@ static void wire_destroy(struct wire *wire)
     free(wire->waiting.events);
 }
 
-static void destroy(struct oracle *oracle)
+void oracle_destroy(struct oracle *oracle)
 {
     for (int number = 0; number < oracle->net.routers; number++) {
         struct router *router = &oracle->routers[number];
@@ -223,42 +255,86 @@ static void destroy(struct oracle *oracle)
     free(oracle->terminals);
     free(oracle->journeys);
     free(oracle->of_source);
+    free(oracle->arrivals.item);
     net_destroy(&oracle->net);
+}
+
+/* Whether a flit takes more than a cycle on a link between routers. */
+static bool has_narrow_links(const struct oracle *oracle)
+{
+    for (int i = 0; i < oracle->net.routers * PORTS; i++) {
+        const struct end *out = &oracle->net.out[i];
+        if (out->router != NONE &&
+            (uint64_t)oracle->is->flit_bits * out->bits.denominator > out->bits.numerator &&
+            out->bits.numerator)
+            return true;
+    }
+    return false;
 }
 
 static void take_links(const struct oracle *oracle, struct links *links)
 {
+    bool narrow = has_narrow_links(oracle);
     *links = (struct links){.link = zeros((size_t)oracle->net.routers * PORTS, sizeof *links->link)};
     for (int number = 0; number < oracle->net.routers; number++)
         for (int port = 0; port < oracle->net.ports[number]; port++) {
             const struct wire *wire = &oracle->routers[number].wire[port];
             int to = oracle->net.out[number * PORTS + port].router;
-            if (to != NONE)
-                links->link[links->count++] = (struct pim_noc_link_use){.from = (uint32_t)number,
-                                                                        .to = (uint32_t)to,
-                                                                        .from_port = (uint32_t)port,
-                                                                        .flits = wire->passed,
-                                                                        .blocked_cycles = wire->blocked};
+            if (to == NONE)
+                continue;
+            links->link[links->count++] =
+                (struct pim_noc_link_use){.from = (uint32_t)number,
+                                          .to = (uint32_t)to,
+                                          .from_port = (uint32_t)port,
+                                          .flits = wire->passed,
+                                          .blocked_cycles = narrow ? UINT64_MAX : wire->blocked};
         }
 }
 
-bool oracle_run(const struct pim_noc_configuration *configuration, struct list *list, struct links *links)
+static void take_ends(const struct oracle *oracle, struct links *ends)
 {
-    struct oracle oracle = {0};
-    create(&oracle, configuration, list);
-    uint64_t last = list->count ? list->packets[list->count - 1].created : 0;
-    while (oracle.arrived < list->count && oracle.cycle < oracle.moved + STUCK + last) {
-        for (int node = 0; node < oracle.net.nodes; node++)
-            eject(&oracle, node);
-        for (int node = 0; node < oracle.net.nodes; node++)
-            inject(&oracle, node);
-        for (int number = 0; number < oracle.net.routers; number++)
-            oracle_step_router(&oracle, number);
-        oracle.cycle++;
+    *ends = (struct links){.link = zeros((size_t)oracle->net.nodes * 2, sizeof *ends->link)};
+    for (int node = 0; node < oracle->net.nodes; node++) {
+        const struct end *leave = &oracle->net.leave[node];
+        const struct wire *wires[] = {&oracle->terminals[node].wire,
+                                      &oracle->routers[leave->router].wire[leave->port]};
+        for (unsigned i = 0; i < 2; i++)
+            ends->link[ends->count++] =
+                (struct pim_noc_link_use){.from = (uint32_t)node,
+                                          .to = (uint32_t)node,
+                                          .from_port = i ? PIM_NOC_EJECT : PIM_NOC_INJECT,
+                                          .flits = wires[i]->passed,
+                                          .blocked_cycles = wires[i]->blocked};
+    }
+}
+
+bool oracle_step(struct oracle *oracle)
+{
+    oracle->arrivals.count = 0;
+    for (int node = 0; node < oracle->net.nodes; node++)
+        eject(oracle, node);
+    for (int node = 0; node < oracle->net.nodes; node++)
+        inject(oracle, node);
+    for (int number = 0; number < oracle->net.routers; number++)
+        oracle_step_router(oracle, number);
+    return oracle->cycle++ < oracle->moved + STUCK;
+}
+
+bool oracle_run(const struct pim_noc_configuration *configuration, struct list *list, struct links *links,
+                struct links *ends)
+{
+    struct oracle oracle;
+    bool moves = true;
+    oracle_create(&oracle, configuration, list);
+    while (oracle.arrived < list->count && moves) {
+        while (oracle.added < list->count && list->packets[oracle.added].created <= oracle.cycle)
+            oracle_add(&oracle);
+        moves = oracle_step(&oracle) || oracle.added < list->count;
     }
     if (links)
         take_links(&oracle, links);
-    bool all = oracle.arrived == list->count;
-    destroy(&oracle);
-    return all;
+    if (ends)
+        take_ends(&oracle, ends);
+    oracle_destroy(&oracle);
+    return moves;
 }

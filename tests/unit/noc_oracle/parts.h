@@ -74,11 +74,12 @@ struct terminal {
     struct wire wire;
     struct pipe credits;
     struct {
-        size_t *packet, first, count;
-        uint64_t sent;
+        size_t *packet, first, count, capacity;
+        uint64_t sent; /* flits of the packet in front */
         int channel, last;
     } queue[PIM_NOC_CLASS_LIMIT];
-    int turn; /* the class that sent last */
+    int turn;      /* the class that sent last */
+    uint32_t made; /* packets so far */
 };
 
 struct oracle {
@@ -86,13 +87,23 @@ struct oracle {
     const struct pim_noc_configuration *is;
     int vcs, rows, columns; /* crossbar inputs and outputs of a port */
     struct list *list;
-    struct journey *journeys;
-    uint32_t *of_source; /* packets that the source of a packet sent before it */
+    struct journey *journeys; /* by packet, as the next */
+    uint32_t *of_source;      /* packets that the source of a packet sent before it */
+    size_t added, capacity;   /* packets that have these */
     struct router *routers;
     struct terminal *terminals;
-    uint64_t cycle, moved;
+    uint64_t cycle, moved; /* the next one; the last one in which something moved */
     size_t arrived;
+    struct list_of arrivals; /* packets of which the tail arrived in the last cycle, by destination */
 };
+
+void oracle_create(struct oracle *oracle, const struct pim_noc_configuration *is, struct list *list);
+void oracle_destroy(struct oracle *oracle);
+/* The next packet of the list stands in its source's queue from now on; it leaves when it is created, or
+ * later. */
+void oracle_add(struct oracle *oracle);
+/* A cycle. False when nothing has moved for a long time. */
+bool oracle_step(struct oracle *oracle);
 
 /* --- pipes, lists, links of any width --- */
 

@@ -1,5 +1,7 @@
 #include "tests/unit/noc_oracle/random_network.h"
 
+#include "tests/unit/noc_oracle/net.h"
+#include "tests/unit/noc_oracle/random_files.h"
 #include "tests/unit/test_main.h"
 
 #include <stdio.h>
@@ -91,14 +93,73 @@ static void file(struct pim_random *random, struct pim_noc_configuration *is)
         write_file(is->network_file, text);
 }
 
+/* A router with as many ports as there may be, or a few less, and leaves around it. */
+static void star(struct pim_random *random, struct pim_noc_configuration *is)
+{
+    char text[8192];
+    uint32_t nodes = pick(random, 1, 20), leaves = pick(random, 1, PORTS - nodes), node = 0;
+    size_t length = (size_t)snprintf(text, sizeof text, "router 0");
+    for (; node < nodes; node++)
+        length += (size_t)snprintf(text + length, sizeof text - length, " node %u", node);
+    length += (size_t)snprintf(text + length, sizeof text - length, "\n");
+    for (uint32_t leaf = 1; leaf <= leaves; leaf++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "router %u node %u router 0 %u\n",
+                                   leaf, node++, pick(random, 1, 9));
+    is->width = node;
+    is->height = 1;
+    is->routing = PIM_NOC_MINIMAL;
+    write_file(is->network_file, text);
+}
+
+/* Routers of many ports. */
+static void wide(struct pim_random *random, struct pim_noc_configuration *is)
+{
+    static const enum pim_noc_topology_kind kinds[] = {
+        PIM_NOC_MESH,      PIM_NOC_TORUS, PIM_NOC_FLATTENED_BUTTERFLY, PIM_NOC_FAT_TREE, PIM_NOC_BUTTERFLY,
+        PIM_NOC_QUAD_TREE, PIM_NOC_FILE};
+    is->topology = kinds[pick(random, 0, 6)];
+    if (is->topology == PIM_NOC_FILE) {
+        star(random, is);
+    } else if (is->topology == PIM_NOC_FLATTENED_BUTTERFLY) {
+        is->radix = pick(random, 2, 5);
+        is->width = is->radix * pick(random, 2, 7);
+        is->height = is->radix * pick(random, 1, 4);
+    } else if (is->topology <= PIM_NOC_TORUS) {
+        is->width = pick(random, 1, 4);
+        is->height = pick(random, 1, 2);
+        is->concentration = pick(random, 4, PIM_NOC_CONCENTRATION_LIMIT);
+        random_express(random, is, PIM_NOC_EXPRESS_LIMIT);
+    } else {
+        is->levels = pick(random, 1, 2);
+        is->radix = is->levels == 1 ? pick(random, 8, PIM_NOC_RADIX_LIMIT) : pick(random, 6, 9);
+        is->width = is->levels == 1 ? is->radix : is->radix * is->radix;
+        is->height = 1;
+    }
+    if (is->topology > PIM_NOC_TORUS)
+        is->routing = PIM_NOC_MINIMAL;
+}
+
+/* The oracle has a dense matrix of the virtual channels of each router. */
+static uint32_t most_channels(const struct pim_noc_configuration *is)
+{
+    enum { CELLS = 6000000 };
+    struct net net;
+    net_create(&net, is);
+    uint64_t cells = 0, most = PIM_NOC_VC_LIMIT;
+    for (int router = 0; router < net.routers; router++)
+        cells += (uint64_t)net.ports[router] * (uint64_t)net.ports[router];
+    net_destroy(&net);
+    while (most > 1 && cells * most * most > CELLS)
+        most--;
+    return (uint32_t)most;
+}
+
 /* --- routers --- */
 
 static void arbiters(struct pim_random *random, struct pim_noc_configuration *is)
 {
     static const enum pim_noc_arbiter inner[] = {PIM_NOC_ROUND_ROBIN, PIM_NOC_MATRIX, PIM_NOC_FIXED_PRIORITY,
                                                  PIM_NOC_AGE, PIM_NOC_TREE};
-    is->vc_allocator = (enum pim_noc_allocator)pick(random, 0, PIM_NOC_ALLOCATORS - 1);
-    is->switch_allocator = (enum pim_noc_allocator)pick(random, 0, PIM_NOC_ALLOCATORS - 1);
     is->allocator_iterations = pick(random, 1, 3);
     is->vc_iterations = chance(random, 3) ? pick(random, 1, 4) : 0;
     is->switch_iterations = chance(random, 3) ? pick(random, 1, 4) : 0;
@@ -128,11 +189,16 @@ static struct pim_noc_bits width_of_link(struct pim_random *random)
     return (struct pim_noc_bits){pick(random, 1, 100), pick(random, 1, 3)};
 }
 
-static void divide_channels(struct pim_random *random, struct pim_noc_configuration *is)
+static void divide_channels(struct pim_random *random, struct pim_noc_configuration *is, bool messages)
 {
-    is->classes = pick(random, 1, is->virtual_channels < 4 ? is->virtual_channels : 4);
+    is->classes = pick(
+        random, 1, is->virtual_channels < PIM_NOC_CLASS_LIMIT ? is->virtual_channels : PIM_NOC_CLASS_LIMIT);
     is->message_classes = chance(random, 2);
-    is->urgent_classes = !is->message_classes && chance(random, 2);
+    if (messages) {
+        is->classes = 4;
+        is->message_classes = true;
+    }
+    is->urgent_classes = chance(random, 2);
     uint32_t left = is->virtual_channels;
     for (uint32_t class = 0; class < is->classes; class ++) {
         uint32_t first = pick(random, 0, is->virtual_channels - 1), behind = is->classes - class - 1;
@@ -144,11 +210,9 @@ static void divide_channels(struct pim_random *random, struct pim_noc_configurat
     }
 }
 
-static void routers(struct pim_random *random, struct pim_noc_configuration *is)
+/* What keeps a router from being evaluated by sets, but for the allocators. */
+static void unusual(struct pim_random *random, struct pim_noc_configuration *is)
 {
-    is->virtual_channels = chance(random, 4) ? pick(random, 1, 12) : pick(random, 1, 5);
-    is->buffer_flits = chance(random, 3) ? pick(random, 1, 40) : pick(random, 1, 9);
-    is->link_latency = chance(random, 2) ? 1 : pick(random, 1, 6);
     if (chance(random, 3))
         stages(random, is);
     else if (chance(random, 3))
@@ -162,15 +226,50 @@ static void routers(struct pim_random *random, struct pim_noc_configuration *is)
     is->input_speedup = is->virtual_channels % speedup == 0 ? speedup : 1;
     is->output_speedup = chance(random, 4) ? pick(random, 2, 4) : 1;
     is->output_buffer_flits = is->output_speedup > 1 && chance(random, 2) ? pick(random, 1, 4) : 0;
+}
+
+static void routers(struct pim_random *random, struct pim_noc_configuration *is, enum variety variety)
+{
+    is->virtual_channels = chance(random, 4) ? pick(random, 1, 12) : pick(random, 1, 5);
+    if (variety == WIDE)
+        is->virtual_channels = pick(random, 1, most_channels(is));
+    is->buffer_flits = chance(random, 3) ? pick(random, 1, 40) : pick(random, 1, 9);
+    is->link_latency = chance(random, 2) ? 1 : pick(random, 1, 6);
+    if (chance(random, 2)) {
+        is->vc_allocator = (enum pim_noc_allocator)pick(random, 0, PIM_NOC_ALLOCATORS - 1);
+        is->switch_allocator = (enum pim_noc_allocator)pick(random, 0, PIM_NOC_ALLOCATORS - 1);
+    }
+    if (variety == ORDINARY || chance(random, 2))
+        unusual(random, is);
     if (chance(random, 6))
         is->link_bits = width_of_link(random);
     if (chance(random, 8))
         is->terminal_bits = width_of_link(random);
-    if (chance(random, 3))
-        divide_channels(random, is);
+    if (variety == MESSAGES || chance(random, 3))
+        divide_channels(random, is, variety == MESSAGES);
 }
 
-static struct pim_noc_configuration draw(struct pim_random *random, enum pim_noc_topology_kind kind)
+static void files(struct pim_random *random, struct pim_noc_configuration *is)
+{
+    struct pim_error error = {.status = PIM_OK};
+    const bool grid = is->topology <= PIM_NOC_TORUS;
+    is->may_deadlock = true;
+    if (pim_noc_configuration_check(is, &error) != PIM_OK)
+        return; /* and is drawn again */
+    is->may_deadlock = chance(random, 4);
+    if (grid && is->depth <= 1 && !chance(random, 3))
+        random_express(random, is, pick(random, 1, 5));
+    if (chance(random, 2))
+        random_links(random, is);
+    if (!grid || is->depth > 1 || !chance(random, 3))
+        return;
+    is->routing = PIM_NOC_TABLE;
+    is->partition = PIM_NOC_DATELINE;
+    random_table(random, is);
+}
+
+static struct pim_noc_configuration draw(struct pim_random *random, enum pim_noc_topology_kind kind,
+                                         enum variety variety)
 {
     static void (*const shape[PIM_NOC_TOPOLOGIES])(struct pim_random *, struct pim_noc_configuration *) = {
         [PIM_NOC_MESH] = grid,
@@ -187,23 +286,29 @@ static struct pim_noc_configuration draw(struct pim_random *random, enum pim_noc
     configuration.topology = kind;
     configuration.seed = pick(random, 0, 1000);
     configuration.numbered_draws = chance(random, 2);
-    shape[configuration.topology](random, &configuration);
-    routers(random, &configuration);
+    (variety == WIDE ? wide : shape[configuration.topology])(random, &configuration);
+    routers(random, &configuration, variety);
+    if (variety == FILES)
+        files(random, &configuration);
     configuration.portable = chance(random, 2);
     return configuration;
 }
 
-struct pim_noc_configuration random_network(struct pim_random *random)
+struct pim_noc_configuration random_network(struct pim_random *random, enum variety variety)
 {
-    unsigned last = chance(random, 3) ? PIM_NOC_TORUS : PIM_NOC_FILE; /* more grids than others */
+    unsigned last = chance(random, 3) || variety == FILES ? PIM_NOC_TORUS : PIM_NOC_FILE;
+    if (variety == FILES && chance(random, 6))
+        last = PIM_NOC_FILE; /* more grids than others */
     enum pim_noc_topology_kind kind = (enum pim_noc_topology_kind)pick(random, 0, last);
     struct pim_error error = {.status = PIM_OK};
     for (int i = 0; i < 1000; i++) {
-        struct pim_noc_configuration configuration = draw(random, kind);
+        struct pim_noc_configuration configuration = draw(random, kind, variety);
         if (pim_noc_configuration_check(&configuration, &error) == PIM_OK)
             return configuration;
-        if (kind >= PIM_NOC_FAT_TREE && kind <= PIM_NOC_FLATTENED_BUTTERFLY && strstr(error.text, "deadlock"))
-            break; /* never with these */
+        bool never = configuration.topology >= PIM_NOC_FAT_TREE &&
+                     configuration.topology <= PIM_NOC_FLATTENED_BUTTERFLY;
+        if (never && strstr(error.text, "deadlock"))
+            break;
         remove_files(&configuration);
     }
     ck_abort_msg("topology %u is refused: %s", (unsigned)kind, error.text);
@@ -211,8 +316,11 @@ struct pim_noc_configuration random_network(struct pim_random *random)
 
 void remove_files(const struct pim_noc_configuration *configuration)
 {
-    if (configuration->network_file[0])
-        unlink(configuration->network_file);
+    const char *const paths[] = {configuration->network_file, configuration->express_list,
+                                 configuration->link_list, configuration->route_table};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (paths[i][0])
+            unlink(paths[i]);
 }
 
 /* --- packets --- */

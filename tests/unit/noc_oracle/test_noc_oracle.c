@@ -1,50 +1,61 @@
 /*
  * Every network against the oracle (oracle.h): random topologies, routings, routers and packets; every column
- * of every packet, the flits of every link and, where noc.md and noc-general.md say what they are, blocked
- * cycles. The evaluation that is chosen, asleep and stepped, and the plain one. PIMSIM_ORACLE_FIRST and
- * PIMSIM_ORACLE_CASES in the environment try others.
+ * of every packet, the flits of every link, those of terminals too, and, where noc.md and noc-general.md say
+ * what they are, blocked cycles. The evaluation that is chosen, asleep and stepped, and the plain one.
+ * PIMSIM_ORACLE_FIRST and PIMSIM_ORACLE_CASES in the environment try others, CK_RUN_CASE one kind alone.
  */
 #include "tests/unit/noc_oracle/oracle.h"
 #include "tests/unit/noc_oracle/random_network.h"
+#include "tests/unit/noc_oracle/suites.h"
 #include "tests/unit/test_main.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FIRST = 77001, RANDOM = 200 };
+enum { FIRST = 77001, NETWORKS = 100, MESHES = 100, LISTED = 60, MANY_PORTS = 12 };
 
-static void describe(const struct pim_noc_configuration *is, uint64_t seed, char *text, size_t size)
+void describe_network(const struct pim_noc_configuration *is, uint64_t seed, char *text, size_t size)
 {
-    (void)snprintf(text, size,
-                   "seed %" PRIu64
-                   " topology %u %ux%u depth %u c %u k %u n %u routing %u partition %u numbered %d | vcs %u "
-                   "buffer %u R%u V%u S%u X%u D%u C%u spec %d hold %d wtc %d | va %u sa %u iter %u,%u,%u arb "
-                   "%u,%u,%u prio "
-                   "%u | is %u os %u ob %u link %u/%u term %u/%u classes %u message %d urgent %d",
-                   seed, (unsigned)is->topology, is->width, is->height, is->depth, is->concentration,
-                   is->radix, is->levels, (unsigned)is->routing, (unsigned)is->partition, is->numbered_draws,
-                   is->virtual_channels, is->buffer_flits, is->routing_delay, is->vc_allocation_delay,
-                   is->switch_allocation_delay, is->switch_traversal_delay, is->link_latency,
-                   is->credit_delay, is->speculative, is->hold_switch_for_packet, is->wait_for_tail_credit,
-                   (unsigned)is->vc_allocator, (unsigned)is->switch_allocator, is->allocator_iterations,
-                   is->vc_iterations, is->switch_iterations, (unsigned)is->arbiter, (unsigned)is->vc_arbiter,
-                   (unsigned)is->switch_arbiter, (unsigned)is->priority, is->input_speedup,
-                   is->output_speedup, is->output_buffer_flits, is->link_bits.numerator,
-                   is->link_bits.denominator, is->terminal_bits.numerator, is->terminal_bits.denominator,
-                   is->classes, is->message_classes, is->urgent_classes);
+    (void)snprintf(
+        text, size,
+        "seed %" PRIu64
+        " topology %u %ux%u depth %u c %u k %u n %u routing %u partition %u numbered %d | vcs %u "
+        "buffer %u R%u V%u S%u X%u D%u C%u spec %d hold %d wtc %d | va %u sa %u iter %u,%u,%u arb "
+        "%u,%u,%u prio "
+        "%u | is %u os %u ob %u link %u/%u term %u/%u classes %u message %d urgent %d express %d "
+        "links %d",
+        seed, (unsigned)is->topology, is->width, is->height, is->depth, is->concentration, is->radix,
+        is->levels, (unsigned)is->routing, (unsigned)is->partition, is->numbered_draws, is->virtual_channels,
+        is->buffer_flits, is->routing_delay, is->vc_allocation_delay, is->switch_allocation_delay,
+        is->switch_traversal_delay, is->link_latency, is->credit_delay, is->speculative,
+        is->hold_switch_for_packet, is->wait_for_tail_credit, (unsigned)is->vc_allocator,
+        (unsigned)is->switch_allocator, is->allocator_iterations, is->vc_iterations, is->switch_iterations,
+        (unsigned)is->arbiter, (unsigned)is->vc_arbiter, (unsigned)is->switch_arbiter, (unsigned)is->priority,
+        is->input_speedup, is->output_speedup, is->output_buffer_flits, is->link_bits.numerator,
+        is->link_bits.denominator, is->terminal_bits.numerator, is->terminal_bits.denominator, is->classes,
+        is->message_classes, is->urgent_classes, is->express_list[0] != 0, is->link_list[0] != 0);
 }
 
+struct answers {
+    struct list list;
+    struct links links, ends; /* of terminals: into the router, out of it */
+};
+
 /* Blocked cycles are compared where a head asks for one output alone, and a flit that wins passes at once. */
+static bool counts_blocked(const struct pim_noc_configuration *configuration)
+{
+    return configuration->output_speedup == 1 && configuration->routing != PIM_NOC_MINIMAL_ADAPTIVE &&
+           configuration->routing != PIM_NOC_WEST_FIRST && configuration->routing != PIM_NOC_ODD_EVEN;
+}
+
 static void expect_links(const struct pim_noc_configuration *configuration, const struct links *expected,
                          struct links *found, const char *what)
 {
-    bool blocked = configuration->output_speedup == 1 && configuration->link_bits.numerator == 0 &&
-                   configuration->routing != PIM_NOC_MINIMAL_ADAPTIVE &&
-                   configuration->routing != PIM_NOC_WEST_FIRST && configuration->routing != PIM_NOC_ODD_EVEN;
     for (size_t i = 0; i < found->count && i < expected->count; i++) {
         found->link[i].busy_cycles = 0;
-        if (!blocked)
+        if (!counts_blocked(configuration) || found->link[i].blocked_cycles == UINT64_MAX ||
+            expected->link[i].blocked_cycles == UINT64_MAX)
             found->link[i].blocked_cycles = expected->link[i].blocked_cycles;
     }
     expect_same_links(expected, found, what);
@@ -52,45 +63,70 @@ static void expect_links(const struct pim_noc_configuration *configuration, cons
 }
 
 static void compare(struct pim_noc_configuration configuration, const struct list *list,
-                    const struct pim_noc_tag *tags, const struct list *expected,
-                    const struct links *expected_links, const char *what, const char *how)
+                    const struct pim_noc_tag *tags, const struct answers *expected, const char *what,
+                    const char *how)
 {
     char text[1024];
-    struct list found = list_copy(list);
-    struct links links;
+    struct answers found = {.list = list_copy(list)};
     (void)snprintf(text, sizeof text, "%s, %s", what, how);
-    run(&configuration, &found, (struct run_options){.tags = tags, .links = &links, .check_period = 211});
-    list_expect_same(expected, &found, text);
-    expect_links(&configuration, expected_links, &links, text);
-    list_free(&found);
+    run(&configuration, &found.list,
+        (struct run_options){.tags = tags, .links = &found.links, .ends = &found.ends, .check_period = 211});
+    list_expect_same(&expected->list, &found.list, text);
+    expect_links(&configuration, &expected->links, &found.links, text);
+    (void)snprintf(text, sizeof text, "%s, %s, terminals", what, how);
+    expect_links(&configuration, &expected->ends, &found.ends, text);
+    list_free(&found.list);
 }
 
-static void try_seed(uint64_t seed)
+/* False: stuck. */
+static bool ask_oracle(const struct pim_noc_configuration *configuration, const struct list *list,
+                       struct answers *answers)
+{
+    answers->list = list_copy(list);
+    for (size_t i = 0; i < list->count; i++)
+        answers->list.packets[i].message = list->packets[i].message;
+    return oracle_run(configuration, &answers->list, &answers->links, &answers->ends);
+}
+
+static void free_answers(struct answers *answers)
+{
+    list_free(&answers->list);
+    free(answers->links.link);
+    free(answers->ends.link);
+}
+
+static void try_network(struct pim_noc_configuration configuration, const struct list *list, uint64_t seed)
 {
     char what[900];
-    struct pim_random random;
-    pim_random_initialize(&random, seed);
-    struct pim_noc_configuration configuration = random_network(&random);
-    struct list list = random_packets(&random, &configuration), expected = list_copy(&list);
-    struct pim_noc_tag *tags = calloc(list.count + 1, sizeof *tags);
-    struct links links;
-    describe(&configuration, seed, what, sizeof what);
-    for (size_t i = 0; i < list.count; i++) {
-        tags[i] = (struct pim_noc_tag){.task = PIM_NOC_NO_TASK, .class = list.packets[i].message};
-        expected.packets[i].message = list.packets[i].message;
+    struct pim_noc_tag *tags = calloc(list->count + 1, sizeof *tags);
+    struct answers expected;
+    describe_network(&configuration, seed, what, sizeof what);
+    for (size_t i = 0; i < list->count; i++)
+        tags[i] = (struct pim_noc_tag){.task = PIM_NOC_NO_TASK, .class = list->packets[i].message};
+    bool stuck = !ask_oracle(&configuration, list, &expected);
+    if (!stuck) {
+        compare(configuration, list, tags, &expected, what, "as it is chosen");
+        configuration.step_every_cycle = true;
+        compare(configuration, list, tags, &expected, what, "stepped");
+        configuration.general = true;
+        configuration.step_every_cycle = false;
+        compare(configuration, list, tags, &expected, what, "plain");
     }
-    ck_assert_msg(oracle_run(&configuration, &expected, &links), "stuck: %s", what);
-    compare(configuration, &list, tags, &expected, &links, what, "as it is chosen");
-    configuration.step_every_cycle = true;
-    compare(configuration, &list, tags, &expected, &links, what, "stepped");
-    configuration.general = true;
-    configuration.step_every_cycle = false;
-    compare(configuration, &list, tags, &expected, &links, what, "plain");
-    remove_files(&configuration);
-    free(links.link);
+    if (stuck && !configuration.may_deadlock)
+        ck_abort_msg("stuck: %s", what);
     free(tags);
+    free_answers(&expected);
+}
+
+static void try_variety(enum variety variety, int index)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, oracle_seed(index));
+    struct pim_noc_configuration configuration = random_network(&random, variety);
+    struct list list = random_packets(&random, &configuration);
+    try_network(configuration, &list, oracle_seed(index));
+    remove_files(&configuration);
     list_free(&list);
-    list_free(&expected);
 }
 
 /* Flits that wait behind a crossbar for a link of a bit a cycle arrive more than a thousand cycles later. */
@@ -106,13 +142,11 @@ START_TEST(far_ahead)
     configuration.link_bits = (struct pim_noc_bits){1, 1};
     for (uint32_t i = 0; i < 40; i++)
         list_add(&list, i / 2, i % 2, 2, 1 + i % 16);
-    struct list expected = list_copy(&list);
-    struct links links;
-    ck_assert(oracle_run(&configuration, &expected, &links));
-    compare(configuration, &list, NULL, &expected, &links, "a slow link", "plain");
-    free(links.link);
+    struct answers expected;
+    ck_assert(ask_oracle(&configuration, &list, &expected));
+    compare(configuration, &list, NULL, &expected, "a slow link", "plain");
+    free_answers(&expected);
     list_free(&list);
-    list_free(&expected);
 }
 END_TEST
 
@@ -122,19 +156,87 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-START_TEST(random_network_case)
+uint64_t oracle_seed(int index)
 {
-    try_seed(number_from("PIMSIM_ORACLE_FIRST", FIRST) + (uint64_t)_i);
+    return number_from("PIMSIM_ORACLE_FIRST", FIRST) + (uint64_t)index;
+}
+
+int oracle_cases(int usual)
+{
+    return (int)number_from("PIMSIM_ORACLE_CASES", (uint64_t)usual);
+}
+
+START_TEST(network_case)
+{
+    try_variety(ORDINARY, _i);
 }
 END_TEST
+
+START_TEST(files_case)
+{
+    try_variety(FILES, _i);
+}
+END_TEST
+
+START_TEST(wide_case)
+{
+    try_variety(WIDE, _i);
+}
+END_TEST
+
+/* Meshes with any options that the fast one knows. */
+START_TEST(mesh_case)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, oracle_seed(_i));
+    struct pim_noc_configuration configuration = random_mesh(&random);
+    struct list list = random_short_packets(&random, &configuration);
+    try_network(configuration, &list, oracle_seed(_i));
+    list_free(&list);
+}
+END_TEST
+
+/* Every third of them is tried, and all when the number of cases is given. */
+static int measured_step(void)
+{
+    return getenv("PIMSIM_ORACLE_CASES") ? 1 : 3;
+}
+
+/* Lists measured on BookSim 2; the others are in test_booksim. */
+START_TEST(measured_list)
+{
+    int which = _i * measured_step();
+    struct pim_noc_configuration configuration = golden_configuration(which);
+    struct list expected = list_read(golden_name(which)), found = list_copy(&expected);
+    ck_assert(oracle_run(&configuration, &found, NULL, NULL));
+    list_expect_same(&expected, &found, golden_name(which));
+    list_free(&expected);
+    list_free(&found);
+}
+END_TEST
+
+static void add_tests(Suite *suite, const char *name, const TTest *test, int usual)
+{
+    TCase *tests = tcase_create(name);
+    tcase_add_loop_test(tests, test, 0, oracle_cases(PIM_DRAWS(usual)));
+    suite_add_tcase(suite, tests);
+}
 
 void pimsim_suites(SRunner *runner)
 {
     Suite *suite = suite_create("noc_oracle_random");
-    TCase *tests = tcase_create("networks");
-    tcase_add_loop_test(tests, random_network_case, 0,
-                        (int)number_from("PIMSIM_ORACLE_CASES", PIM_DRAWS(RANDOM)));
-    tcase_add_test(tests, far_ahead);
-    suite_add_tcase(suite, tests);
+    printf("seeds from %" PRIu64 "\n", oracle_seed(0));
+    TCase *single = tcase_create("single");
+    tcase_add_test(single, far_ahead);
+    suite_add_tcase(suite, single);
+    TCase *measured = tcase_create("measured");
+    tcase_add_loop_test(measured, measured_list, 0,
+                        PIM_CASES((GOLDEN_LISTS + measured_step() - 1) / measured_step()));
+    suite_add_tcase(suite, measured);
+    add_tests(suite, "networks", network_case, NETWORKS);
+    add_tests(suite, "meshes", mesh_case, MESHES);
+    add_tests(suite, "files", files_case, LISTED);
+    add_tests(suite, "wide", wide_case, MANY_PORTS);
+    suite_add_tcase(suite, exchange_tests());
     srunner_add_suite(runner, suite);
 }

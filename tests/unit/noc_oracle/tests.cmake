@@ -1,6 +1,12 @@
+set(noc_oracle ${CMAKE_CURRENT_LIST_DIR})
+set(noc_oracle_itself ${noc_oracle}/oracle.c ${noc_oracle}/exchange.c ${noc_oracle}/router.c ${noc_oracle}/match.c ${noc_oracle}/net.c ${noc_oracle}/files.c ${noc_oracle}/ways.c)
 pimsim_test(test_noc_oracle
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/test_noc_oracle.c ${CMAKE_CURRENT_LIST_DIR}/random_network.c ${CMAKE_CURRENT_LIST_DIR}/oracle.c ${CMAKE_CURRENT_LIST_DIR}/router.c
-          ${CMAKE_CURRENT_LIST_DIR}/match.c ${CMAKE_CURRENT_LIST_DIR}/net.c ${CMAKE_CURRENT_LIST_DIR}/ways.c
-          ${CMAKE_CURRENT_LIST_DIR}/../noc_general/support.c ${CMAKE_CURRENT_LIST_DIR}/../noc/lists.c ${CMAKE_CURRENT_LIST_DIR}/../noc/cases.c
-  LINK pimsim_noc PkgConfig::ZSTD
+  SOURCES ${noc_oracle}/test_noc_oracle.c ${noc_oracle}/test_exchange.c ${noc_oracle}/random_network.c ${noc_oracle}/random_files.c ${noc_oracle_itself}
+          ${noc_oracle}/../noc_general/support.c ${noc_oracle}/../noc/lists.c ${noc_oracle}/../noc/cases.c
+  LINK pimsim_traffic pimsim_noc PkgConfig::ZSTD
   SUITES noc_oracle_random)
+
+# More of them, in minutes.
+add_test(NAME test_noc_oracle.long COMMAND test_noc_oracle)
+set_tests_properties(test_noc_oracle.long PROPERTIES
+  ENVIRONMENT "PIMSIM_ORACLE_FIRST=500001;PIMSIM_ORACLE_CASES=1000;${PIMSIM_TEST_ENVIRONMENT}" LABELS long TIMEOUT 1800)

@@ -126,11 +126,52 @@ static int next_dimension(const struct net *net, const struct journey *journey, 
     return NONE;
 }
 
+static bool takes_express(enum pim_noc_routing_kind routing)
+{
+    return routing == PIM_NOC_XY || routing == PIM_NOC_YX || routing == PIM_NOC_O1TURN ||
+           routing == PIM_NOC_VALIANT || routing == PIM_NOC_ROMM;
+}
+
+/* Steps along dimension d from one coordinate to another, or those of the other way around a ring. */
+static int steps(const struct net *net, int d, bool lower, int at, int to)
+{
+    int ahead = lower ? at - to : to - at;
+    return ahead < 0 && is_ring(net, d) ? ahead + net->side[d] : ahead;
+}
+
+/* Whether two routers differ in dimension d alone. */
+static bool in_line(const struct net *net, int from, int to, int d)
+{
+    for (int other = 0; other < net->dimensions; other++)
+        if (other != d && coordinate(net, from, other) != coordinate(net, to, other))
+            return false;
+    return true;
+}
+
+/* The output of the link that goes furthest along dimension d without passing the target. */
+static int furthest(const struct net *net, const struct journey *journey, int router, int d, bool lower)
+{
+    int at = coordinate(net, router, d), most = 1, port = 2 * d + lower;
+    int left = steps(net, d, lower, at, coordinate(net, target_router(net, journey), d));
+    for (int i = net->express; i < net->ports[router] && takes_express(net->is->routing); i++) {
+        int to = net->out[router * PORTS + i].router;
+        if (to == NONE || !in_line(net, router, to, d))
+            continue;
+        int length = steps(net, d, lower, at, coordinate(net, to, d));
+        if (length > most && length <= left) {
+            most = length;
+            port = i;
+        }
+    }
+    return port;
+}
+
 static struct way dimension_order(const struct net *net, const struct journey *journey, int router)
 {
     int d = next_dimension(net, journey, router);
     int at = coordinate(net, router, d), to = coordinate(net, target_router(net, journey), d);
-    return (struct way){.port = 2 * d + goes_lower(net, journey, d, at, to),
+    bool lower = goes_lower(net, journey, d, at, to);
+    return (struct way){.port = furthest(net, journey, router, d, lower),
                         .channels = grid_channels(net, journey, d, at, to)};
 }
 
@@ -319,7 +360,7 @@ void journey_arrive(const struct net *net, struct journey *journey, int router)
         journey->phase = 1;
         journey->dimension = NONE;
     }
-    if (net->dimensions)
+    if (net->dimensions && net->is->routing != PIM_NOC_TABLE)
         enter_dimension(net, journey, router);
 }
 
@@ -334,6 +375,10 @@ int journey_ways(const struct net *net, const struct journey *journey, int route
         ways->channels = channels(first + journey->crossed, 1);
     if (router == leave->router && target == router)
         return 1;
+    if (routing == PIM_NOC_TABLE) {
+        ways->port = net->next[router * net->routers + target];
+        return 1;
+    }
     if (net->dimensions &&
         (routing == PIM_NOC_WEST_FIRST || routing == PIM_NOC_ODD_EVEN || routing == PIM_NOC_MINIMAL_ADAPTIVE))
         return adaptive(net, journey, router, ways);
@@ -350,6 +395,6 @@ int journey_ways(const struct net *net, const struct journey *journey, int route
 void journey_leave(const struct net *net, struct journey *journey, int router, int port)
 {
     journey->crossed = journey->crossed || is_global(net, port);
-    if (net->out[router * PORTS + port].router != NONE)
+    if (net->is->topology == PIM_NOC_FAT_TREE && net->out[router * PORTS + port].router != NONE)
         pim_noc_packet_advance(net->routing, &journey->drawn, (uint32_t)router, (uint32_t)port);
 }

@@ -356,6 +356,38 @@ START_TEST(dimension_order_takes_express_links)
 }
 END_TEST
 
+/* Around a ring an express link counts both ways, over the dateline too. */
+START_TEST(express_links_of_rings)
+{
+    const struct pim_noc_link_entry express[] = {{1, 7, 1, {0, 0}}, {6, 2, 1, {0, 0}}, {3, 5, 1, {0, 0}}};
+    struct pim_noc_topology_configuration configuration;
+    pim_noc_topology_configuration_initialize(&configuration);
+    configuration.kind = PIM_NOC_TORUS;
+    configuration.height = 1;
+    configuration.express = express;
+    configuration.express_count = 3;
+    struct pim_noc_topology *topology;
+    struct pim_error error = {0};
+    struct pim_random random;
+    pim_random_initialize(&random, 16);
+    ck_assert_int_eq(pim_noc_topology_create(&configuration, &topology, &error), PIM_OK);
+    struct pim_noc_routing *routing = make_routing(PIM_NOC_XY, topology, 2, &error);
+    const uint32_t expected[][3] = {/* source, destination, links */
+                                    {1, 7, 1}, {1, 6, 2}, {1, 0, 1}, {2, 7, 2}, {7, 1, 2},
+                                    {6, 1, 3}, {6, 2, 1}, {3, 6, 2}, {3, 5, 1}, {5, 3, 2}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        for (unsigned tie = 0; tie < 2; tie++) {
+            struct pim_noc_packet_state state;
+            pim_noc_packet_start(routing, i, expected[i][0], expected[i][1], 0, &state);
+            state.tie = (uint8_t)tie;
+            ck_assert_uint_eq(travel(routing, state, &random, NULL), expected[i][2]);
+        }
+    ck_assert_int_eq(pim_noc_dependency_check(routing, &error), PIM_OK);
+    pim_noc_routing_destroy(routing);
+    pim_noc_topology_destroy(topology);
+}
+END_TEST
+
 /* --- refusals --- */
 
 START_TEST(bad_routings_are_refused)
@@ -404,6 +436,7 @@ Suite *routing_suite(void)
     tcase_add_test(all, draws_belong_to_the_packet);
     tcase_add_test(all, intermediate_routers_are_spread);
     tcase_add_test(all, dimension_order_takes_express_links);
+    tcase_add_test(all, express_links_of_rings);
     tcase_add_test(all, bad_routings_are_refused);
     suite_add_tcase(suite, all);
     return suite;
