@@ -170,21 +170,18 @@ static int compare_shortcuts(const void *a, const void *b)
     return first->shortcut.port < second->shortcut.port ? -1 : first->shortcut.port > second->shortcut.port;
 }
 
-/* How many links of the grid a link stands for on the way to higher (0) or lower (1) coordinates; 0: it does
- * not lead there. Around a ring it does so both ways; packets go at most half of it. */
+/* How many links of the grid a link stands for on the way to higher (0) or lower (1) coordinates, on a ring
+ * both ways around; 0: it does not lead there. */
 static uint32_t shortcut_span(const struct pim_noc_routing *routing, const struct pim_noc_link *link,
                               unsigned direction)
 {
     const struct pim_noc_topology *topology = routing->topology;
     const uint16_t *coordinate = topology->coordinate[link->dimension];
-    uint32_t from = coordinate[link->from], to = coordinate[link->to], side = topology->side[link->dimension];
-    uint32_t span = direction ? from - to : to - from;
-    if ((direction ? from < to : to < from)) {
-        if (!routing->wraps[link->dimension])
-            return 0;
-        span += side;
-    }
-    return routing->wraps[link->dimension] && 2 * span > side ? 0 : span;
+    uint32_t from = coordinate[direction ? link->to : link->from];
+    uint32_t to = coordinate[direction ? link->from : link->to];
+    if (to > from)
+        return to - from;
+    return routing->wraps[link->dimension] ? to + topology->side[link->dimension] - from : 0;
 }
 
 static enum pim_status collect_shortcuts(struct pim_noc_routing *routing, struct pim_error *error)

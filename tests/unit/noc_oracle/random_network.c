@@ -13,6 +13,17 @@ enum { RADIX = 6 };
 
 /* --- topologies --- */
 
+static void flat_grid(struct pim_random *random, struct pim_noc_configuration *is)
+{
+    static const enum pim_noc_routing_kind routings[] = {PIM_NOC_XY,      PIM_NOC_XY,   PIM_NOC_YX,
+                                                         PIM_NOC_VALIANT, PIM_NOC_ROMM, PIM_NOC_O1TURN};
+    is->width = pick(random, 1, 8);
+    is->height = pick(random, 1, 8);
+    is->routing = chance(random, 2) ? PIM_NOC_XY : routings[pick(random, 0, 5)];
+    if (is->topology == PIM_NOC_TORUS && is->routing <= PIM_NOC_YX)
+        is->partition = (enum pim_noc_partition)pick(random, 0, PIM_NOC_PARTITIONS - 1);
+}
+
 static void grid(struct pim_random *random, struct pim_noc_configuration *is)
 {
     static const enum pim_noc_routing_kind routings[] = {
@@ -228,6 +239,20 @@ static void unusual(struct pim_random *random, struct pim_noc_configuration *is)
     is->output_buffer_flits = is->output_speedup > 1 && chance(random, 2) ? pick(random, 1, 4) : 0;
 }
 
+static void usual(struct pim_random *random, struct pim_noc_configuration *is)
+{
+    is->virtual_channels = chance(random, 4) ? pick(random, 9, 32) : pick(random, 1, 8);
+    is->buffer_flits = chance(random, 3) ? pick(random, 1, 40) : pick(random, 1, 9);
+    is->link_latency = chance(random, 3) ? pick(random, 2, 6) : 1;
+    is->credit_delay = chance(random, 4) ? pick(random, 1, 3) : 0;
+    is->switch_traversal_delay = chance(random, 6) ? pick(random, 2, 3) : 1;
+    if (chance(random, 4))
+        is->vc_allocator = PIM_NOC_SEPARABLE_INPUT_FIRST;
+    if (is->virtual_channels >= 4 && chance(random, 4))
+        divide_channels(random, is, true);
+    is->urgent_classes = false;
+}
+
 static void routers(struct pim_random *random, struct pim_noc_configuration *is, enum variety variety)
 {
     is->virtual_channels = chance(random, 4) ? pick(random, 1, 12) : pick(random, 1, 5);
@@ -286,8 +311,13 @@ static struct pim_noc_configuration draw(struct pim_random *random, enum pim_noc
     configuration.topology = kind;
     configuration.seed = pick(random, 0, 1000);
     configuration.numbered_draws = chance(random, 2);
-    (variety == WIDE ? wide : shape[configuration.topology])(random, &configuration);
-    routers(random, &configuration, variety);
+    if (variety == USUAL) {
+        flat_grid(random, &configuration);
+        usual(random, &configuration);
+    } else {
+        (variety == WIDE ? wide : shape[configuration.topology])(random, &configuration);
+        routers(random, &configuration, variety);
+    }
     if (variety == FILES)
         files(random, &configuration);
     configuration.portable = chance(random, 2);
@@ -299,6 +329,8 @@ struct pim_noc_configuration random_network(struct pim_random *random, enum vari
     unsigned last = chance(random, 3) || variety == FILES ? PIM_NOC_TORUS : PIM_NOC_FILE;
     if (variety == FILES && chance(random, 6))
         last = PIM_NOC_FILE; /* more grids than others */
+    if (variety == USUAL)
+        last = chance(random, 2) ? PIM_NOC_MESH : PIM_NOC_TORUS;
     enum pim_noc_topology_kind kind = (enum pim_noc_topology_kind)pick(random, 0, last);
     struct pim_error error = {.status = PIM_OK};
     for (int i = 0; i < 1000; i++) {

@@ -6,6 +6,7 @@
 
 enum variety {
     ORDINARY,
+    USUAL,   /* a mesh or torus with the rules that most have, of which much is done in advance */
     FILES,   /* express links, links that differ, tables of ways */
     WIDE,    /* routers of up to 36 ports and 32 virtual channels */
     MESSAGES /* four kinds of messages */

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FIRST = 77001, NETWORKS = 100, MESHES = 100, LISTED = 60, MANY_PORTS = 12 };
+enum { FIRST = 77001, NETWORKS = 80, MESHES = 60, USUALS = 40, LISTED = 60, MANY_PORTS = 12 };
 
 void describe_network(const struct pim_noc_configuration *is, uint64_t seed, char *text, size_t size)
 {
@@ -95,6 +95,34 @@ static void free_answers(struct answers *answers)
     free(answers->ends.link);
 }
 
+/* The network stops as the oracle does, with the same packets delivered. */
+static void expect_stuck(const struct pim_noc_configuration *configuration, const struct list *stopped,
+                         const char *what)
+{
+    struct pim_packet_list list = {calloc(stopped->count + 1, sizeof *list.packets), stopped->count};
+    struct pim_noc_delivery *deliveries = calloc(stopped->count + 1, sizeof *deliveries);
+    struct pim_traffic_result result;
+    struct pim_error error = {0};
+    for (size_t i = 0; i < stopped->count; i++) {
+        const struct list_packet *packet = &stopped->packets[i];
+        list.packets[i] =
+            (struct pim_listed_packet){.cycle = packet->created,
+                                       .source = packet->source,
+                                       .destination = packet->destination,
+                                       .flits = packet->flits,
+                                       .tag = {.task = PIM_NOC_NO_TASK, .class = packet->message}};
+    }
+    if (pim_traffic_replay(configuration, &list, false, NULL, deliveries, &result, &error) != PIM_DEADLOCK)
+        ck_abort_msg("%s: it should be stuck", what);
+    for (size_t i = 0; i < stopped->count; i++) {
+        const struct list_packet *packet = &stopped->packets[i];
+        if (deliveries[i].tail_arrived != (packet->delivered ? packet->tail_arrived : 0))
+            ck_abort_msg("%s: packet %zu before the stop", what, i);
+    }
+    pim_packet_list_terminate(&list);
+    free(deliveries);
+}
+
 static void try_network(struct pim_noc_configuration configuration, const struct list *list, uint64_t seed)
 {
     char what[900];
@@ -114,6 +142,11 @@ static void try_network(struct pim_noc_configuration configuration, const struct
     }
     if (stuck && !configuration.may_deadlock)
         ck_abort_msg("stuck: %s", what);
+    for (unsigned i = 0; i < 3 && stuck; i++) {
+        configuration.step_every_cycle = i == 1;
+        configuration.general = i == 2;
+        expect_stuck(&configuration, &expected.list, what);
+    }
     free(tags);
     free_answers(&expected);
 }
@@ -215,6 +248,20 @@ START_TEST(measured_list)
 }
 END_TEST
 
+/* Worms, and long pauses, on what much is done in advance for. */
+START_TEST(usual_case)
+{
+    struct pim_random random;
+    pim_random_initialize(&random, oracle_seed(_i));
+    struct pim_noc_configuration configuration = random_network(&random, USUAL);
+    struct list list = random_list(&random, pim_noc_nodes(&configuration));
+    for (size_t i = 0; i < list.count && configuration.classes; i++)
+        list.packets[i].message = pick(&random, 0, configuration.classes - 1);
+    try_network(configuration, &list, oracle_seed(_i));
+    list_free(&list);
+}
+END_TEST
+
 static void add_tests(Suite *suite, const char *name, const TTest *test, int usual)
 {
     TCase *tests = tcase_create(name);
@@ -235,6 +282,7 @@ void pimsim_suites(SRunner *runner)
     suite_add_tcase(suite, measured);
     add_tests(suite, "networks", network_case, NETWORKS);
     add_tests(suite, "meshes", mesh_case, MESHES);
+    add_tests(suite, "usual", usual_case, USUALS);
     add_tests(suite, "files", files_case, LISTED);
     add_tests(suite, "wide", wide_case, MANY_PORTS);
     suite_add_tcase(suite, exchange_tests());

@@ -7,6 +7,10 @@ pimsim_test(test_noc_oracle
   SUITES noc_oracle_random)
 
 # More of them, in minutes.
+set(noc_oracle_cases 1000)
+if(PIMSIM_SANITIZE)
+  set(noc_oracle_cases 100)
+endif()
 add_test(NAME test_noc_oracle.long COMMAND test_noc_oracle)
 set_tests_properties(test_noc_oracle.long PROPERTIES
-  ENVIRONMENT "PIMSIM_ORACLE_FIRST=500001;PIMSIM_ORACLE_CASES=1000;${PIMSIM_TEST_ENVIRONMENT}" LABELS long TIMEOUT 1800)
+  ENVIRONMENT "PIMSIM_ORACLE_FIRST=500001;PIMSIM_ORACLE_CASES=${noc_oracle_cases};${PIMSIM_TEST_ENVIRONMENT}" LABELS long TIMEOUT 1800)
