@@ -297,6 +297,50 @@ static enum pim_status step(struct machine *machine, uint32_t number)
     return next(machine, unit);
 }
 
+static bool is_stuck(const struct unit *unit, uint32_t stage)
+{
+    return unit->phase != UINT32_MAX || (stage == UINT32_MAX && unit->now);
+}
+
+/* The receive that keeps a unit from its next instruction; NULL: none does. */
+static const struct posted *awaited(const struct unit *unit)
+{
+    for (size_t i = unit->posted_first; i < unit->posted_count; i++) {
+        const struct posted *receive = &unit->posted[i];
+        bool named = is_control(unit->now);
+        for (unsigned k = 0; k < PIM_DEPENDENCIES; k++)
+            named = named || (unit->now->dependency[k] > 0 &&
+                              receive->moment + unit->now->dependency[k] == unit->order.count);
+        if (named && !receive->done)
+            return receive;
+    }
+    return NULL;
+}
+
+/* The node for whose message, or else whose receive, a unit waits that is stuck. */
+static uint32_t waits_for(const struct unit *unit)
+{
+    const struct posted *receive = awaited(unit);
+    return receive ? receive->peer : unit->now->u.network.peer;
+}
+
+/* Goes from node to node that waits, to one that waits for a node which does not; else round a circle. */
+static enum pim_status report_deadlock(const struct machine *machine, uint32_t number, uint32_t stage)
+{
+    uint32_t peer = waits_for(&machine->units[number]);
+    for (uint32_t i = 0; i < machine->count && is_stuck(&machine->units[peer], stage); i++) {
+        number = peer;
+        peer = waits_for(&machine->units[number]);
+    }
+    const struct posted *receive = awaited(&machine->units[number]);
+    (void)machine_broken(machine, number,
+                         "never goes on: the message of tag %" PRIu32 " %s node %" PRIu32 "%s",
+                         receive ? receive->tag : machine->units[number].now->u.network.tag,
+                         receive ? "does not come from" : "is not received by", peer,
+                         is_stuck(&machine->units[peer], stage) ? ", which waits, too" : "");
+    return machine->error->status = PIM_DEADLOCK;
+}
+
 enum pim_status machine_run(struct machine *machine, uint32_t stage, struct pim_error *error)
 {
     machine->error = error;
@@ -308,11 +352,7 @@ enum pim_status machine_run(struct machine *machine, uint32_t stage, struct pim_
                 PIM_TRY(step(machine, i));
     }
     for (uint32_t i = 0; i < machine->count; i++)
-        if (machine->units[i].phase != UINT32_MAX || (stage == UINT32_MAX && machine->units[i].now)) {
-            (void)machine_broken(machine, i,
-                                 "never goes on: it waits for a message that nobody sends, or "
-                                 "sends one that nobody receives");
-            return error->status = PIM_DEADLOCK;
-        }
+        if (is_stuck(&machine->units[i], stage))
+            return report_deadlock(machine, i, stage);
     return PIM_OK;
 }
