@@ -82,8 +82,9 @@ struct pim_cycles_options {
 struct pim_cycles_options pim_cycles_defaults(void);
 
 /*
- * The best cycles found, with what is known of them. The same on every machine for the same options (without a stop), and with
- * a solver for the same solver. PIM_BAD_INPUT: a solver that is named is not installed or is not known.
+ * The best cycles found, with what is known of them. The same on every machine for the same options
+ * (without a stop), and with a solver for the same solver. PIM_BAD_INPUT: a solver that is named is not
+ * installed or is not known.
  */
 enum pim_status pim_cycles_solve(const struct pim_sharing *sharing, const struct pim_cycles_options *options,
                                  struct pim_cycles *cycles, struct pim_error *error);

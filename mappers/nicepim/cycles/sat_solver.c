@@ -4,7 +4,7 @@
  * "v". They are limited in steps, not in seconds, so that the answer is the same on every machine.
  */
 #include "mappers/nicepim/cycles/sat.h"
-#include "mappers/search/child.h"
+#include "mappers/search/integer/child.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #ifndef PIMSIM_MAPPERS_SEARCH_INTEGER_SOLVER_H
 #define PIMSIM_MAPPERS_SEARCH_INTEGER_SOLVER_H
 
-#include "mappers/search/child.h"
+#include "mappers/search/integer/child.h"
 #include "mappers/search/integer/mps.h"
 #include "sim/status.h"
 

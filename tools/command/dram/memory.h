@@ -28,8 +28,8 @@ struct dram_memory_options {
 enum pim_status dram_memory_values(const struct dram_memory_options *options,
                                    struct pim_configuration **values, struct pim_error *error);
 
-/* As a memory that works. The preset (`fallback` when neither preset nor file is given, unless it is NULL), then the files, then
- * --set. The caller destroys `values`, whatever is returned. */
+/* As a memory that works. The preset (`fallback` when neither preset nor file is given, unless it is
+ * NULL), then the files, then --set. The caller destroys `values`, whatever is returned. */
 enum pim_status dram_memory_configure(const struct dram_memory_options *options, const char *fallback,
                                       struct pim_configuration **values,
                                       struct pim_dram_configuration *configuration, struct pim_error *error);

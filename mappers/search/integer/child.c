@@ -1,4 +1,4 @@
-#include "mappers/search/child.h"
+#include "mappers/search/integer/child.h"
 
 #include "mappers/search/problem.h"
 

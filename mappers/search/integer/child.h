@@ -1,6 +1,6 @@
 /* An installed solver as a child process, which ends when it is to stop or does not keep to its time. */
-#ifndef PIMSIM_MAPPERS_SEARCH_CHILD_H
-#define PIMSIM_MAPPERS_SEARCH_CHILD_H
+#ifndef PIMSIM_MAPPERS_SEARCH_INTEGER_CHILD_H
+#define PIMSIM_MAPPERS_SEARCH_INTEGER_CHILD_H
 
 #include <stdbool.h>
 #include <stdint.h>
