@@ -4,6 +4,9 @@
  * and the solution becomes the partitions of the plan.
  */
 #include "mappers/allspark/candidates/candidates.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/planning.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/try.h"
 
 #include <inttypes.h>

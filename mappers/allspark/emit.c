@@ -1,6 +1,9 @@
 /* Appending instructions, walking over the nodes of a temporal layer, and the whole program. */
 #include "mappers/allspark/emitter.h"
 
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/planning.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/check.h"
 #include "sim/try.h"
 

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_ALLSPARK_EMITTER_H
 #define PIMSIM_MAPPERS_ALLSPARK_EMITTER_H
 
-#include "mappers/allspark/mapping.h"
+#include "mappers/allspark/memory.h"
 #include "mappers/emit/program.h"
 
 /* One node while its program for a phase is written. */

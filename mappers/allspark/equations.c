@@ -5,6 +5,7 @@
  * docs/mappers/allspark-equations.md holds every symbol against the code here.
  */
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/shapes.h"
 #include "mappers/allspark/steps.h"
 
 /* Largest part of a branch's tokens: p. */

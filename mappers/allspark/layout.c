@@ -6,7 +6,7 @@
  * The paper's line 6 turns only the strip along the side on which the longer edge lies; so does this. (The
  * other strip is narrower than the shorter edge: nothing fits there, however it is turned.)
  */
-#include "mappers/allspark/mapping.h"
+#include "mappers/allspark/planning.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,10 @@
  * The memory of a node: weights of all stages (they are there before the first input), the classifier's, and
  * one workspace that all stages use in turn. Every part begins on a column of 64 bytes.
  */
+#include "mappers/allspark/memory.h"
 #include "mappers/allspark/layers/layers.h"
+#include "mappers/allspark/planning.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 
 struct pim_weight_shape pim_weight_shape(const struct pim_allspark_partition *part,

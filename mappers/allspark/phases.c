@@ -12,6 +12,8 @@
 #include "mappers/allspark/sharing.h"
 #include "mappers/allspark/steps.h"
 
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>

@@ -6,6 +6,8 @@
  */
 #include "mappers/allspark/sharing.h"
 
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 
 /* A piece of the weights of a step. */

@@ -1,6 +1,8 @@
 /* What a node multiplies in each step of a block: operands, where they lie, and where results go. */
 #include "mappers/allspark/steps.h"
+#include "mappers/allspark/memory.h"
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/shapes.h"
 
 #include <assert.h>
 

@@ -3,6 +3,7 @@
 #define PIMSIM_MAPPERS_ALLSPARK_STEPS_H
 
 #include "mappers/allspark/emitter.h"
+#include "mappers/allspark/shapes.h"
 
 /* X(name, text, weight of the phase or PIM_ALLSPARK_WEIGHTS) */
 #define STEP_MAP(X)                                                                                          \

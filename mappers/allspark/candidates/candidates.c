@@ -9,6 +9,9 @@
 #include "mappers/allspark/candidates/candidates.h"
 #include "mappers/allspark/sharing.h"
 
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/planning.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/arena.h"
 #include "sim/integer.h"
 #include "sim/try.h"

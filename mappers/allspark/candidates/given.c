@@ -3,6 +3,8 @@
  * candidate that covers the stage.
  */
 #include "mappers/allspark/candidates/candidates.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>

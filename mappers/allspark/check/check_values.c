@@ -5,7 +5,8 @@
 #include "mappers/allspark/check/numbers.h"
 #include "mappers/allspark/check/placing.h"
 #include "mappers/allspark/check/standing.h"
-#include "mappers/allspark/mapping.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/try.h"
 
 #include <inttypes.h>

@@ -4,7 +4,8 @@
 #include "mappers/allspark/check/numbers.h"
 #include "mappers/allspark/check/standing.h"
 #include "mappers/allspark/check/weight_order.h"
-#include "mappers/allspark/mapping.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/try.h"
 
 #include <inttypes.h>

@@ -13,7 +13,10 @@
  */
 #include "mappers/allspark/interaction/interaction.h"
 #include "mappers/allspark/layers/layers.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/planning.h"
 #include "mappers/allspark/redistribution/redistribute.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>

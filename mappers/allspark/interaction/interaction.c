@@ -4,7 +4,10 @@
  * it where they are, and one exchange before and one after the block do.
  */
 #include "mappers/allspark/interaction/interaction.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/planning.h"
 #include "mappers/allspark/redistribution/redistribute.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 #include "sim/try.h"
 

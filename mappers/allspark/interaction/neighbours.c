@@ -11,7 +11,10 @@
  */
 #include "mappers/allspark/interaction/interaction.h"
 #include "mappers/allspark/layers/layers.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/planning.h"
 #include "mappers/allspark/redistribution/redistribute.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 #include "sim/try.h"
 

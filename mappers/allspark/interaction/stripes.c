@@ -16,8 +16,11 @@
  *     computes for them is dropped. Half of what is beyond is in front (family_cswin.c, rule 3).
  */
 #include "mappers/allspark/interaction/interaction.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/planning.h"
 #include "mappers/allspark/redistribution/circulation.h"
 #include "mappers/allspark/redistribution/redistribute.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/try.h"
 
 #include <assert.h>

@@ -7,8 +7,10 @@
  * for the pooled windows beyond the border.
  */
 #include "mappers/allspark/layers/layers.h"
+#include "mappers/allspark/memory.h"
 #include "mappers/allspark/redistribution/circulation.h"
 #include "mappers/allspark/redistribution/transport.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 
 /* --- how much --- */

@@ -14,6 +14,8 @@
  * branch. Fixed schemes and given partitions have the single branch of the network, unless the plan says G.
  */
 #include "mappers/allspark/candidates/candidates.h"
+#include "mappers/allspark/planning.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 #include "sim/try.h"
 

@@ -5,8 +5,11 @@
  * column, the columns exchange their pieces, and each column works a part of the classes. In a stage with
  * several partitions each does so, and the first collects what the others have; it has the classifier.
  */
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/planning.h"
 #include "mappers/allspark/redistribution/circulation.h"
 #include "mappers/allspark/redistribution/transport.h"
+#include "mappers/allspark/shapes.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,9 @@
  * and variance are exchanged within the row (section V-B).
  */
 #include "mappers/allspark/layers/layers.h"
+#include "mappers/allspark/memory.h"
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/shapes.h"
 
 void pim_emit_normalisation(struct pim_emitter *emitter, struct pim_normalisation norm, uint32_t tag)
 {

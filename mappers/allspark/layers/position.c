@@ -22,7 +22,9 @@
  */
 #include "mappers/allspark/interaction/interaction.h"
 #include "mappers/allspark/layers/layers.h"
+#include "mappers/allspark/memory.h"
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/shapes.h"
 
 #include <inttypes.h>
 

@@ -5,6 +5,7 @@
  */
 #include "mappers/allspark/emitter.h"
 
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 
 #include <assert.h>

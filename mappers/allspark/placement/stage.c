@@ -1,6 +1,7 @@
 /* Layout, binding and hops of one stage together; and those of all stages of a plan. */
-#include "mappers/allspark/mapping.h"
 #include "mappers/allspark/placement/placement.h"
+#include "mappers/allspark/planning.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/try.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_MAPPERS_ALLSPARK_PLAN_FILE_H
 #define PIMSIM_MAPPERS_ALLSPARK_PLAN_FILE_H
 
-#include "mappers/allspark/mapping.h"
+#include "mappers/allspark/allspark.h"
 #include "sim/output/json.h"
 
 #include <stdio.h>

@@ -2,6 +2,8 @@
    it. */
 #include "mappers/allspark/layers/layers.h"
 #include "mappers/allspark/placement/placement.h"
+#include "mappers/allspark/planning.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/try.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 #include "mappers/search/problem.h"
 
 #include "mappers/allspark/placement/placement.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/output/json.h"
 #include "sim/try.h"
 

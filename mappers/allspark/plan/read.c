@@ -6,6 +6,7 @@
  */
 #include "mappers/allspark/plan/file.h"
 
+#include "mappers/allspark/shapes.h"
 #include "sim/output/json.h"
 #include "sim/try.h"
 

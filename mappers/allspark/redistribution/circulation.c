@@ -3,6 +3,8 @@
  * within a column (section V-B of the paper). rings.c has the rounds, sharing.c the weights.
  */
 #include "mappers/allspark/redistribution/circulation.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/shapes.h"
 
 static uint64_t row_width(const struct pim_emitter *emitter, const struct pim_row_pieces *pieces,
                           uint32_t column)

@@ -3,6 +3,8 @@
 #define PIMSIM_MAPPERS_ALLSPARK_REDISTRIBUTION_CIRCULATION_H
 
 #include "mappers/allspark/emitter.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/shapes.h"
 
 /* Horizontal: piece c has `width(c)` bytes for each of `rows` tokens, as many on all nodes of the row. */
 struct pim_row_pieces {

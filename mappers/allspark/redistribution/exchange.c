@@ -1,5 +1,8 @@
 /* Which bytes go from which region to which. */
 #include "mappers/allspark/redistribution/exchange.h"
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/planning.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/arena.h"
 #include "sim/integer.h"
 #include "sim/try.h"

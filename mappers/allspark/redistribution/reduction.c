@@ -4,6 +4,7 @@
  */
 #include "mappers/allspark/redistribution/circulation.h"
 #include "mappers/allspark/redistribution/transport.h"
+#include "mappers/allspark/shapes.h"
 #include "sim/integer.h"
 
 /* Tokens that row `has` has, and of which the keys of row `needs` are made. */

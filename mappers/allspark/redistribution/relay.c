@@ -1,4 +1,5 @@
 /* Which pieces go through which top-left nodes, in which round, and where they lie there. */
+#include "mappers/allspark/memory.h"
 #include "mappers/allspark/redistribution/pieces.h"
 #include "mappers/allspark/redistribution/redistribute.h"
 #include "sim/integer.h"

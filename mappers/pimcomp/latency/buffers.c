@@ -1,6 +1,8 @@
 /* Members of replicas, and the fixed buffers of an attempt: gathered inputs, outputs of groups, partial
  * sums, biases. */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/preparation.h"
+#include "mappers/pimcomp/latency/state.h"
+#include "mappers/pimcomp/latency/windows.h"
 #include "sim/try.h"
 
 #include <assert.h>

@@ -8,7 +8,10 @@
  * Replicas make blocks of columns (pim_ll_first_column) instead of every R-th window, because a vector
  * that serves windows of two replicas is worked twice.
  */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/blocks.h"
+#include "mappers/pimcomp/latency/messages.h"
+#include "mappers/pimcomp/latency/state.h"
+#include "mappers/pimcomp/latency/windows.h"
 
 #include <assert.h>
 

@@ -9,7 +9,10 @@
  * layer may be ahead of what its consumers need next. With the closest, a layer makes a pixel only when
  * the first unfinished window of a consumer needs it.
  */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/messages.h"
+#include "mappers/pimcomp/latency/preparation.h"
+#include "mappers/pimcomp/latency/state.h"
+#include "mappers/pimcomp/latency/windows.h"
 #include "sim/try.h"
 
 #include <assert.h>

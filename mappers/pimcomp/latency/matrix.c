@@ -2,7 +2,9 @@
  * One window of a layer with a matrix, on one replica. In this order: inputs from global memory; each group's
  * elements into its buffer; MVMs; partial sums within a member; partial sums to home; bias; activations.
  */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/blocks.h"
+#include "mappers/pimcomp/latency/state.h"
+#include "mappers/pimcomp/latency/windows.h"
 
 #include <assert.h>
 

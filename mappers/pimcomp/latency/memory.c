@@ -1,5 +1,8 @@
 /* Pixels in local memories: who needs one, where it lies, when its place is given back. */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/blocks.h"
+#include "mappers/pimcomp/latency/messages.h"
+#include "mappers/pimcomp/latency/state.h"
+#include "mappers/pimcomp/latency/windows.h"
 
 #include <assert.h>
 

@@ -3,7 +3,8 @@
  * sends one message and receives one (one of both when it issues in order); cores with the most messages
  * left choose first. So the cores with the most messages, which end last, do not wait for others.
  */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/messages.h"
+#include "mappers/pimcomp/latency/state.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
  * What the low-latency schedule knows before it runs a window: parts and links (the dependencies of Fig. 9 as
  * arithmetic), the core of each window of a vector layer (Fig. 8d), places in global memory.
  */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/preparation.h"
+#include "mappers/pimcomp/latency/state.h"
 #include "sim/try.h"
 
 #include <assert.h>

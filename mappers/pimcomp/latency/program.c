@@ -18,7 +18,9 @@
  * (latency/order.c). A message is emitted for both of its cores at once, so the order is one for all
  * cores, which excludes deadlock.
  */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/blocks.h"
+#include "mappers/pimcomp/latency/messages.h"
+#include "mappers/pimcomp/latency/state.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
  * Layers whose windows do not slide: which pixels each of them reads is written in tables, and so is the
  * reverse, which windows read a pixel.
  */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/preparation.h"
+#include "mappers/pimcomp/latency/state.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -1,5 +1,8 @@
 /* One window of a pooling or an elementwise layer, on the core that holds most of its input (Fig. 8d). */
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/blocks.h"
+#include "mappers/pimcomp/latency/messages.h"
+#include "mappers/pimcomp/latency/state.h"
+#include "mappers/pimcomp/latency/windows.h"
 
 #include <assert.h>
 

@@ -11,7 +11,9 @@
  *
  * Invariant: a vector that serves no window is not multiplied (pim_round_is_busy).
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
+#include "mappers/pimcomp/throughput/workers.h"
 #include "sim/integer.h"
 #include "sim/try.h"
 

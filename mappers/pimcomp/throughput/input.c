@@ -14,7 +14,9 @@
  *
  * Window: a tile of one window is its canonical order.
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
+#include "mappers/pimcomp/throughput/workers.h"
 
 static int64_t larger(int64_t a, int64_t b)
 {

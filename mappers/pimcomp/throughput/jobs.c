@@ -2,7 +2,8 @@
  * Jobs, workers and replicas (paper, section VI-B and Fig. 8c): windows go to the cores in proportion to the
  * replicas whose first array group they hold, and the replicas of a core take turns over adjacent windows.
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/state.h"
+#include "mappers/pimcomp/throughput/workers.h"
 #include "sim/try.h"
 
 #include <assert.h>

@@ -3,7 +3,9 @@
  * all array groups, sums within each core, sums from the other cores to the home, and there bias, activation
  * and the store of a run of pixels once it is complete.
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
+#include "mappers/pimcomp/throughput/workers.h"
 
 /* Additions that lie back to back on both sides, as one. */
 struct fused {

@@ -4,7 +4,9 @@
  * apart by one load. Pixels whose channels change places are loaded beside and copied within the local
  * memory: channel by channel for several pixels at once, or pixel by pixel, whatever takes fewer copies.
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/elements.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
 #include "sim/try.h"
 
 #include <string.h>

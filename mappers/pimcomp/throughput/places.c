@@ -7,7 +7,8 @@
  * Layers whose outputs are concatenated are placed as channels of one wide map, so that the concatenation is
  * read as it lies. Invariant: a layer is in at most one such map.
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
 #include "sim/try.h"
 
 #include <inttypes.h>

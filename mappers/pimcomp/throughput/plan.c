@@ -12,7 +12,10 @@
  *
  * What is left is the area that pooling and element layers share.
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/elements.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
+#include "mappers/pimcomp/throughput/workers.h"
 #include "sim/integer.h"
 #include "sim/try.h"
 

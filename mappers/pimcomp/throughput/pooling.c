@@ -8,7 +8,9 @@
  * a mean divides by the number of those inside.
  */
 #include "mappers/pimcomp/kernels/folds.h"
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/elements.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
 
 static uint64_t columns_of(const struct pim_core_layer *layer, uint32_t pixels)
 {

@@ -23,7 +23,9 @@
  *  1. The holdings of a resident map cut its pixels without gap or overlap, in ascending order.
  *  2. A resident map is nowhere in global memory; outputs of the network are not resident.
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
+#include "mappers/pimcomp/throughput/workers.h"
 #include "sim/try.h"
 
 #include <assert.h>

@@ -11,7 +11,10 @@
  * that MVMs overlap. Out-of-order cores: windows and MVMs layer by layer (Fig. 2d), then what follows. With
  * synchronous communication the messages of a pass come after the MVMs and sums of all layers (Fig. 3b).
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/elements.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
+#include "mappers/pimcomp/throughput/workers.h"
 #include "sim/try.h"
 
 #include <inttypes.h>

@@ -10,7 +10,9 @@
  * back in all sources (cuts), and less when the memory is small. Normalisations, which need all channels of a
  * pixel at once, are the exception: their items are whole pixels.
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/elements.h"
+#include "mappers/pimcomp/throughput/state.h"
+#include "mappers/pimcomp/throughput/workers.h"
 #include "sim/integer.h"
 #include "sim/try.h"
 

@@ -2,7 +2,9 @@
  * The work of pooling and element layers, piece by piece: some pixels, some channels, in the area of a core's
  * local memory that these layers share.
  */
-#include "mappers/pimcomp/throughput/round.h"
+#include "mappers/pimcomp/throughput/elements.h"
+#include "mappers/pimcomp/throughput/maps.h"
+#include "mappers/pimcomp/throughput/state.h"
 #include "sim/integer.h"
 
 /* For `rows` output pixels and `inner` rows of the second operand: results, rows of the first operand, and

@@ -8,8 +8,8 @@
 #ifndef PIMSIM_TESTS_UNIT_ALLSPARK_SCENARIO_H
 #define PIMSIM_TESTS_UNIT_ALLSPARK_SCENARIO_H
 
+#include "mappers/allspark/allspark.h"
 #include "mappers/allspark/check/standing.h"
-#include "mappers/allspark/mapping.h"
 #include "tests/unit/test_main.h"
 #include "traces/file/reader.h"
 

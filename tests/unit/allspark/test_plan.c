@@ -1,4 +1,6 @@
 /* Plans: schemes, rings, memory, refusals, counts. */
+#include "mappers/allspark/memory.h"
+#include "mappers/allspark/shapes.h"
 #include "mappers/mappers.h"
 #include "tests/unit/allspark/scenario.h"
 

@@ -5,6 +5,8 @@
  * are uneven, a node sends all pieces of its ring but that of its successor.
  */
 #include "mappers/allspark/placement/placement.h"
+#include "mappers/allspark/planning.h"
+#include "mappers/allspark/shapes.h"
 #include "tests/unit/allspark/scenario.h"
 
 #include <inttypes.h>

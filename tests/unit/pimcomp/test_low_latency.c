@@ -4,7 +4,8 @@
  * memory.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "mappers/pimcomp/latency/latency.h"
+#include "mappers/pimcomp/latency/messages.h"
+#include "mappers/pimcomp/latency/state.h"
 #include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/partition/partition.h"
 #include "mappers/pimcomp/schedule/schedule.h"

@@ -24,8 +24,8 @@
  *  2. Blocks that instructions not yet emitted refer to are not given back before they are emitted.
  *  3. A rehearsal (emitter NULL) and the emission with the same settings do the same steps.
  */
-#ifndef PIMSIM_MAPPERS_PIMCOMP_LATENCY_LATENCY_H
-#define PIMSIM_MAPPERS_PIMCOMP_LATENCY_LATENCY_H
+#ifndef PIMSIM_MAPPERS_PIMCOMP_LATENCY_STATE_H
+#define PIMSIM_MAPPERS_PIMCOMP_LATENCY_STATE_H
 
 #include "mappers/emit/local_heap.h"
 #include "mappers/pimcomp/kernels/emitter.h"
@@ -310,94 +310,5 @@ static inline uint32_t pim_ll_replica_of(const struct pim_ll_layer *layer, uint3
     uint32_t width = layer->core_layer->width;
     return (uint32_t)((uint64_t)(window % width) * layer->replicas / width);
 }
-
-/* --- tables --- */
-/* Sets positions, tables and runs of a layer whose windows do not slide; false: they do. */
-enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t layer, bool *made);
-
-/* --- plan --- */
-enum pim_status pim_ll_plan(struct pim_ll *ll);
-/* Members of the replicas of a layer, strips; the sources are planned. */
-enum pim_status pim_ll_plan_matrix(struct pim_ll *ll, uint32_t layer);
-/* Sets all that windows change back to the beginning, and places the fixed buffers. False: no room, or
- * failed. */
-bool pim_ll_begin(struct pim_ll *ll);
-/* Frees what pim_ll_begin allocated. */
-void pim_ll_end(struct pim_ll *ll);
-
-/* --- memory --- */
-/* Takes `bytes` on a core for the window of `layer` that is about to run; false: there is no room, and all
- * that the window had reserved is given back. */
-bool pim_ll_reserve(struct pim_ll *ll, uint32_t layer, uint32_t core, uint32_t bytes);
-/* The pixel of a key is in its core, and an instruction of `layer` may read it. */
-bool pim_ll_is_here(const struct pim_ll *ll, uint32_t layer, uint64_t key);
-/* Slots that a core reads of a window, and what it found: an entry for each slot of the layer. */
-struct pim_ll_reader {
-    uint32_t layer, task, core;
-    const uint32_t *need; /* NULL: the first `needed` */
-    uint32_t needed;
-    uint32_t *found;
-};
-/* Reserves room for the pixels of input maps that the core lacks for a window. */
-bool pim_ll_reserve_loads(struct pim_ll *ll, const struct pim_ll_reader *reader);
-/* Emits the loads that are reserved, and enters their pixels. */
-void pim_ll_perform_loads(struct pim_ll *ll);
-/* Completes `found` after the loads. */
-void pim_ll_find_loaded(struct pim_ll *ll, const struct pim_ll_reader *reader);
-/* All inputs of the window are there, or can be loaded: fills `found`. False: *waited is the key of one that
- * is not. */
-bool pim_ll_find_inputs(struct pim_ll *ll, const struct pim_ll_reader *reader, uint64_t *waited);
-/* The window has read its inputs: one use less of each. */
-void pim_ll_use_inputs(struct pim_ll *ll, const struct pim_ll_reader *reader);
-/* Reserves the output pixel at `home` and at all its destinations; reservation[first] is that of home.
- * `held` is the address when home has it already, else PIM_PIXEL_NONE. */
-bool pim_ll_reserve_output(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t home, uint32_t held,
-                           size_t *first);
-/* The pixel is made (its instructions are emitted): stores it, enters records and requests. */
-void pim_ll_deliver(struct pim_ll *ll, uint32_t layer, uint32_t window, uint32_t home, size_t first);
-/* One use less; the last one gives the place back. */
-void pim_ll_use(struct pim_ll *ll, uint32_t record);
-
-/* --- windows: true when it has run --- */
-bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t layer, uint32_t replica);
-bool pim_ll_run_vector(struct pim_ll *ll, uint32_t layer, uint32_t worker);
-bool pim_ll_run_folds(struct pim_ll *ll, uint32_t layer, uint32_t replica);
-/* An input vector has a fold for a window of the replica. */
-bool pim_ll_vector_serves(const struct pim_ll_layer *layer, uint32_t replica, uint32_t vector);
-/* The first input vector of the replica. */
-uint32_t pim_ll_first_vector(const struct pim_ll_layer *layer, uint32_t replica);
-
-/* --- parts of a window with a matrix, shared with folds --- */
-struct pim_ll_reader pim_ll_reader_of(const struct pim_ll *ll, uint32_t layer,
-                                      const struct pim_ll_replica *replica, uint32_t member);
-/* All inputs of the replica's task are there, or can be loaded. */
-bool pim_ll_find_task(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica);
-/* Reserves the loads of the task. */
-bool pim_ll_reserve_task(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica);
-/* Emits gather and MVM of a group; its output goes to `output`. */
-void pim_ll_emit_mvm(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica, uint32_t member,
-                     uint32_t group, uint32_t output);
-/* Address of the output buffer of a group. */
-uint32_t pim_ll_output_of(const struct pim_ll *ll, const struct pim_ll_layer *layer,
-                          const struct pim_ll_replica *replica, uint32_t group);
-/* Sums at base[member] of the other members to `pixel` at home; then bias and activations. */
-void pim_ll_emit_sums(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica, const uint32_t *base,
-                      uint32_t pixel);
-
-/* --- program --- */
-/* Brings messages, of which none depends on another, into an order in which cores are busy with as many at a
- * time as they can. */
-bool pim_ll_order_create(struct pim_ll *ll);
-void pim_ll_order_destroy(struct pim_ll_order *order);
-void pim_ll_order_messages(struct pim_ll *ll, struct pim_core_stage *messages);
-/* Emits what is staged and gives back the blocks that waited for it. */
-void pim_ll_flush(struct pim_ll *ll);
-/* Performs all requests. */
-void pim_ll_transmit(struct pim_ll *ll);
-void pim_ll_release_later(struct pim_ll *ll, uint32_t core, uint32_t address, uint32_t bytes);
-/* `items` with room for `needed`, perhaps moved. When memory is out: as it was, and status says so. */
-void *pim_ll_grow(struct pim_ll *ll, void *items, size_t *room, size_t needed, size_t item_bytes);
-#define PIM_LL_GROW(ll, items, room, needed)                                                                 \
-    ((items) = pim_ll_grow((ll), (items), &(room), (needed), sizeof *(items)), (ll)->status == PIM_OK)
 
 #endif
