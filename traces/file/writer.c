@@ -2,70 +2,27 @@
  * The trace writer; see writer.h.
  *
  * Programs arrive interleaved. Each unit fills a chunk of its own; a full one is compressed and put at the
- * end of the spool, an unnamed file. finish() lays the file out: header, section table, small sections, then
- * the chunks fetched from the spool unit by unit. A chunk is also closed early when the repeat block that is
- * about to begin would not fit into what is left of it.
+ * end of the spool, an unnamed file. finish() lays the file out (writer_finish.c). A chunk is also closed
+ * early when the repeat block that is about to begin would not fit into what is left of it.
  */
-#include "traces/file/writer.h"
-
-#include "sim/output/output.h"
-#include "traces/file/format.h"
-#include "traces/file/sections.h"
-#include "traces/validate.h"
+#include "traces/file/writer_internal.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <zstd.h>
-
 enum { COMPRESSION_LEVEL = 3, FIRST_CAPACITY = 32, SPOOL_BUFFER = 1 << 18 };
 
-struct stored_chunk {
-    uint64_t offset; /* in the spool */
-    uint32_t bytes;  /* header included */
-};
-
-struct program {
-    struct pim_program_state state; /* state.units is 0 until the first instruction */
-    struct pim_instruction *buffer; /* the chunk that is being filled */
-    uint32_t used, capacity;
-    uint32_t chunks, chunk_capacity;
-    struct stored_chunk *chunk;
-    uint64_t bytes; /* of all its chunks */
-    XXH64_state_t hash;
-};
-
-struct pim_trace_writer {
-    struct pim_output *output;
-    char *path;
-    FILE *spool;
-    uint64_t spooled;
-    ZSTD_CCtx *compressor;
-    struct pim_trace_description description; /* texts are owned */
-    struct pim_trace_phase *phase;            /* names are owned */
-    uint32_t phases, phase_capacity;
-    struct pim_behaviour_table *table;
-    uint32_t tables, table_capacity;
-    uint64_t behaviours;
-    struct pim_array_group_list *groups; /* of each unit; NULL: no unit has any */
-    uint32_t group_count;                /* of all units */
-    struct program *program;
-    struct pim_error failed; /* remembered from pim_trace_writer_phase */
-    uint8_t frame[PIM_CHUNK_SIZE + PIM_CHUNK_STORED_MOST];
-};
-
-static enum pim_status no_memory(const struct pim_trace_writer *writer, struct pim_error *error)
+enum pim_status pim_writer_no_memory(const struct pim_trace_writer *writer, struct pim_error *error)
 {
     return pim_fail(error, PIM_NO_MEMORY, "%s: out of memory while the trace is written", writer->path);
 }
 
-static enum pim_status spool_failed(const struct pim_trace_writer *writer, struct pim_error *error)
+enum pim_status pim_writer_spool_failed(const struct pim_trace_writer *writer, struct pim_error *error)
 {
     return pim_fail(error, PIM_IO, "%s: the temporary file beside it failed: %s", writer->path,
                     strerror(errno));
@@ -129,7 +86,7 @@ static enum pim_status copy_description(struct pim_trace_writer *writer,
     writer->description.configuration = copy_text(description->configuration);
     if (!writer->description.family || !writer->description.network || !writer->description.mapping ||
         !writer->description.configuration)
-        return no_memory(writer, error);
+        return pim_writer_no_memory(writer, error);
     if (pim_description_check(&writer->description, error) != PIM_OK)
         return pim_fail_in(error, "%s: description", writer->path);
     return PIM_OK;
@@ -141,7 +98,7 @@ static enum pim_status open_files(struct pim_trace_writer *writer, const char *p
     if (status != PIM_OK)
         return status;
     writer->spool = open_spool(path);
-    return writer->spool ? PIM_OK : spool_failed(writer, error);
+    return writer->spool ? PIM_OK : pim_writer_spool_failed(writer, error);
 }
 
 enum pim_status pim_trace_writer_create(const char *path, const struct pim_trace_description *description,
@@ -161,7 +118,7 @@ enum pim_status pim_trace_writer_create(const char *path, const struct pim_trace
     if (status == PIM_OK) {
         writer->program = calloc(description->units, sizeof *writer->program);
         if (!writer->program)
-            status = no_memory(writer, error);
+            status = pim_writer_no_memory(writer, error);
     }
     if (status == PIM_OK)
         status = open_files(writer, path, error);
@@ -191,7 +148,7 @@ uint32_t pim_trace_writer_phase(struct pim_trace_writer *writer, const struct pi
     writer->phase = array;
     char *copy = room ? strdup(name) : NULL;
     if (!copy) {
-        (void)no_memory(writer, failed);
+        (void)pim_writer_no_memory(writer, failed);
         return UINT32_MAX;
     }
     writer->phase[writer->phases] = *phase;
@@ -227,9 +184,8 @@ void pim_trace_writer_set_counts(struct pim_trace_writer *writer, uint64_t macs,
     writer->description.weight_bytes = weight_bytes;
 }
 
-/* Compresses the chunk that unit fills and puts it into the spool. */
-static enum pim_status flush_chunk(struct pim_trace_writer *writer, struct program *program,
-                                   struct pim_error *error)
+enum pim_status pim_writer_flush(struct pim_trace_writer *writer, struct pim_stored_program *program,
+                                 struct pim_error *error)
 {
     if (program->used == 0)
         return PIM_OK;
@@ -238,7 +194,7 @@ static enum pim_status flush_chunk(struct pim_trace_writer *writer, struct progr
     bool room = grow(&array, program->chunks, &program->chunk_capacity, sizeof *program->chunk);
     program->chunk = array;
     if (!room || program->chunks == INT32_MAX)
-        return no_memory(writer, error);
+        return pim_writer_no_memory(writer, error);
     size_t stored = ZSTD_compressCCtx(writer->compressor, writer->frame + PIM_CHUNK_SIZE,
                                       PIM_CHUNK_STORED_MOST, program->buffer, plain, COMPRESSION_LEVEL);
     if (ZSTD_isError(stored))
@@ -251,8 +207,8 @@ static enum pim_status flush_chunk(struct pim_trace_writer *writer, struct progr
     pim_put_u64(writer->frame + PIM_CHUNK_CHECKSUM,
                 pim_hash_bytes(writer->frame + PIM_CHUNK_UNIT, bytes - PIM_CHUNK_UNIT));
     if (fwrite(writer->frame, 1, bytes, writer->spool) != bytes)
-        return spool_failed(writer, error);
-    program->chunk[program->chunks++] = (struct stored_chunk){.offset = writer->spooled, .bytes = bytes};
+        return pim_writer_spool_failed(writer, error);
+    program->chunk[program->chunks++] = (struct pim_stored_chunk){.offset = writer->spooled, .bytes = bytes};
     writer->spooled += bytes;
     program->bytes += bytes;
     pim_hash_update(&program->hash, program->buffer, plain);
@@ -260,17 +216,17 @@ static enum pim_status flush_chunk(struct pim_trace_writer *writer, struct progr
     return PIM_OK;
 }
 
-static PIM_NOINLINE enum pim_status enlarge(struct pim_trace_writer *writer, struct program *program,
-                                            struct pim_error *error)
+static PIM_NOINLINE enum pim_status enlarge(struct pim_trace_writer *writer,
+                                            struct pim_stored_program *program, struct pim_error *error)
 {
     void *array = program->buffer;
     bool room = grow(&array, program->used, &program->capacity, sizeof *program->buffer);
     program->buffer = array;
-    return room ? PIM_OK : no_memory(writer, error);
+    return room ? PIM_OK : pim_writer_no_memory(writer, error);
 }
 
-static PIM_NOINLINE void start_program(const struct pim_trace_writer *writer, struct program *program,
-                                       uint32_t unit)
+static PIM_NOINLINE void start_program(const struct pim_trace_writer *writer,
+                                       struct pim_stored_program *program, uint32_t unit)
 {
     program->state = pim_program_start(unit, writer->description.units, 0);
     (void)XXH64_reset(&program->hash, 0);
@@ -286,7 +242,7 @@ enum pim_status pim_trace_writer_append(struct pim_trace_writer *writer, uint32_
     if (PIM_UNLIKELY(unit >= writer->description.units))
         return pim_fail(error, PIM_BAD_INPUT, "%s: unit is %" PRIu32 ": the trace has units 0 to %" PRIu32,
                         writer->path, unit, writer->description.units - 1);
-    struct program *program = &writer->program[unit];
+    struct pim_stored_program *program = &writer->program[unit];
     if (PIM_UNLIKELY(program->state.units == 0))
         start_program(writer, program, unit);
     program->state.phases = writer->phases;
@@ -297,7 +253,7 @@ enum pim_status pim_trace_writer_append(struct pim_trace_writer *writer, uint32_
     uint32_t needed =
         instruction->opcode == PIM_OP_REPEAT && outermost ? 1 + instruction->u.control.length : 1;
     if (PIM_UNLIKELY(program->used + needed > PIM_TRACE_CHUNK)) {
-        enum pim_status status = flush_chunk(writer, program, error);
+        enum pim_status status = pim_writer_flush(writer, program, error);
         if (status != PIM_OK)
             return status;
     }
@@ -345,7 +301,7 @@ enum pim_status pim_trace_writer_behaviour(struct pim_trace_writer *writer, uint
     writer->table = array;
     struct pim_trace_behaviour *copy = room ? malloc(((size_t)count + 1) * sizeof *copy) : NULL;
     if (!copy)
-        return no_memory(writer, error);
+        return pim_writer_no_memory(writer, error);
     if (count > 0)
         memcpy(copy, entries, count * sizeof *copy);
     memmove(writer->table + place + 1, writer->table + place,
@@ -366,7 +322,7 @@ enum pim_status pim_trace_writer_array_group(struct pim_trace_writer *writer, ui
     if (!writer->groups)
         writer->groups = calloc(writer->description.units, sizeof *writer->groups);
     if (!writer->groups)
-        return no_memory(writer, error);
+        return pim_writer_no_memory(writer, error);
     struct pim_array_group_list *list = &writer->groups[unit];
     const struct pim_trace_array_group *before = list->count ? &list->group[list->count - 1] : NULL;
     if (pim_array_group_check(group, error) != PIM_OK ||
@@ -380,194 +336,10 @@ enum pim_status pim_trace_writer_array_group(struct pim_trace_writer *writer, ui
     bool room = grow(&array, list->count, &list->capacity, sizeof *list->group);
     list->group = array;
     if (!room)
-        return no_memory(writer, error);
+        return pim_writer_no_memory(writer, error);
     list->group[list->count++] = *group;
     writer->group_count++;
     return PIM_OK;
-}
-
-/* Section bytes of a trace, until they are written. */
-struct section {
-    enum pim_section_type type;
-    uint32_t flags;
-    uint64_t bytes, checksum;
-    uint8_t *data; /* NULL for PROGRAMS, whose chunks wait in the spool */
-};
-
-enum { SECTIONS = PIM_SECTION_TYPES - 1 };
-
-/* UNITS: what the reader must know of each program. */
-static enum pim_status encode_units(const struct pim_trace_writer *writer, struct section *section,
-                                    struct pim_error *error)
-{
-    section->bytes = (uint64_t)writer->description.units * PIM_UNIT_SIZE;
-    section->data = calloc(writer->description.units, PIM_UNIT_SIZE);
-    if (!section->data)
-        return no_memory(writer, error);
-    for (uint32_t unit = 0; unit < writer->description.units; unit++) {
-        const struct program *program = &writer->program[unit];
-        uint8_t *entry = section->data + (size_t)unit * PIM_UNIT_SIZE;
-        pim_put_u64(entry + PIM_UNIT_BYTES, program->bytes);
-        pim_put_u64(entry + PIM_UNIT_INSTRUCTIONS, program->state.stored);
-        pim_put_u64(entry + PIM_UNIT_HASH,
-                    program->state.units ? XXH64_digest(&program->hash) : pim_hash_bytes("", 0));
-        pim_put_u32(entry + PIM_UNIT_CHUNKS, program->chunks);
-    }
-    return PIM_OK;
-}
-
-/* Makes the sections in the order of the file and returns how many there are. */
-static enum pim_status encode_sections(const struct pim_trace_writer *writer,
-                                       struct section sections[SECTIONS], uint32_t *count,
-                                       struct pim_error *error)
-{
-    uint32_t used = 0;
-    struct section *section = &sections[used++];
-    *section = (struct section){.type = PIM_SECTION_DESCRIPTION, .flags = PIM_SECTION_REQUIRED};
-    section->data = pim_description_encode(&writer->description, &section->bytes);
-    if (section->data) {
-        section = &sections[used++];
-        *section = (struct section){.type = PIM_SECTION_PHASES, .flags = PIM_SECTION_REQUIRED};
-        section->data = pim_phases_encode(writer->phase, writer->phases, &section->bytes);
-    }
-    if (section->data && writer->tables > 0) {
-        section = &sections[used++];
-        *section = (struct section){.type = PIM_SECTION_BEHAVIOURS};
-        section->data = pim_behaviours_encode(writer->table, writer->tables, &section->bytes);
-    }
-    enum pim_status status = section->data ? PIM_OK : no_memory(writer, error);
-    if (status == PIM_OK) {
-        section = &sections[used++];
-        *section = (struct section){.type = PIM_SECTION_UNITS, .flags = PIM_SECTION_REQUIRED};
-        status = encode_units(writer, section, error);
-    }
-    if (status == PIM_OK)
-        sections[used++] = (struct section){
-            .type = PIM_SECTION_PROGRAMS, .flags = PIM_SECTION_REQUIRED, .bytes = writer->spooled};
-    if (status == PIM_OK && writer->group_count > 0) {
-        section = &sections[used++];
-        *section = (struct section){.type = PIM_SECTION_ARRAY_GROUPS, .flags = PIM_SECTION_REQUIRED};
-        section->data = pim_array_groups_encode(writer->groups, writer->description.units, &section->bytes);
-        if (!section->data)
-            status = no_memory(writer, error);
-    }
-    if (status == PIM_OK && pim_equations_exist(writer->phase, writer->phases)) {
-        section = &sections[used++];
-        *section = (struct section){.type = PIM_SECTION_EQUATIONS};
-        section->data = pim_equations_encode(writer->phase, writer->phases, &section->bytes);
-        if (!section->data)
-            status = no_memory(writer, error);
-    }
-    *count = used;
-    for (uint32_t i = 0; i < used && status == PIM_OK; i++)
-        if (sections[i].data)
-            sections[i].checksum = pim_hash_bytes(sections[i].data, sections[i].bytes);
-    return status;
-}
-
-/* Header and section table. */
-static void write_front(const struct section *sections, uint32_t count, FILE *file)
-{
-    uint8_t header[PIM_HEADER_SIZE] = {0};
-    uint8_t table[SECTIONS * PIM_SECTION_SIZE] = {0};
-    uint64_t offset = PIM_HEADER_SIZE + (uint64_t)count * PIM_SECTION_SIZE;
-    struct pim_content_hash content;
-    pim_content_start(&content);
-    for (uint32_t i = 0; i < count; i++) {
-        uint8_t *entry = table + (size_t)i * PIM_SECTION_SIZE;
-        pim_put_u32(entry + PIM_SECTION_TYPE, sections[i].type);
-        pim_put_u32(entry + PIM_SECTION_FLAGS, sections[i].flags);
-        pim_put_u64(entry + PIM_SECTION_OFFSET, offset);
-        pim_put_u64(entry + PIM_SECTION_BYTES, sections[i].bytes);
-        pim_put_u64(entry + PIM_SECTION_CHECKSUM, sections[i].checksum);
-        offset += sections[i].bytes;
-        pim_content_add(&content, sections[i].type, sections[i].data, sections[i].bytes);
-    }
-    memcpy(header + PIM_HEADER_MAGIC, PIM_FORMAT_MAGIC, PIM_FORMAT_MAGIC_BYTES);
-    pim_put_u32(header + PIM_HEADER_VERSION, PIM_FORMAT_VERSION);
-    pim_put_u32(header + PIM_HEADER_BYTES, PIM_HEADER_SIZE);
-    pim_put_u32(header + PIM_HEADER_INSTRUCTION, sizeof(struct pim_instruction));
-    pim_put_u32(header + PIM_HEADER_SECTIONS, count);
-    pim_put_u64(header + PIM_HEADER_FILE_BYTES, offset);
-    pim_put_u64(header + PIM_HEADER_CONTENT, pim_content_end(&content));
-    pim_put_u64(header + PIM_HEADER_TABLE, pim_hash_bytes(table, (size_t)count * PIM_SECTION_SIZE));
-    pim_put_u64(header + PIM_HEADER_CHECKSUM, pim_hash_bytes(header, PIM_HEADER_CHECKSUM));
-    (void)fwrite(header, 1, sizeof header, file);
-    (void)fwrite(table, PIM_SECTION_SIZE, count, file);
-}
-
-/* The chunks, unit by unit, from the spool. */
-static enum pim_status copy_chunks(struct pim_trace_writer *writer, FILE *file, struct pim_error *error)
-{
-    if (fflush(writer->spool) != 0)
-        return spool_failed(writer, error);
-    int spool = fileno(writer->spool);
-    for (uint32_t unit = 0; unit < writer->description.units; unit++) {
-        const struct program *program = &writer->program[unit];
-        for (uint32_t i = 0; i < program->chunks; i++) {
-            const struct stored_chunk *chunk = &program->chunk[i];
-            for (uint32_t done = 0; done < chunk->bytes;) {
-                ssize_t got =
-                    pread(spool, writer->frame + done, chunk->bytes - done, (off_t)(chunk->offset + done));
-                if (got < 0 && errno == EINTR)
-                    continue;
-                if (got <= 0)
-                    return spool_failed(writer, error);
-                done += (uint32_t)got;
-            }
-            (void)fwrite(writer->frame, 1, chunk->bytes, file);
-        }
-    }
-    return PIM_OK;
-}
-
-/* Closes every program: nothing may be open, and the chunk that is being filled goes to the spool. */
-static enum pim_status end_programs(struct pim_trace_writer *writer, struct pim_error *error)
-{
-    if (writer->failed.status != PIM_OK) {
-        *error = writer->failed;
-        return error->status;
-    }
-    for (uint32_t unit = 0; unit < writer->description.units; unit++) {
-        struct program *program = &writer->program[unit];
-        if (program->state.units == 0)
-            continue;
-        if (pim_program_end(&program->state, error) != PIM_OK)
-            return pim_fail_in(error, "%s: unit %" PRIu32 " instruction %" PRIu64, writer->path, unit,
-                               program->state.stored);
-        enum pim_status status = flush_chunk(writer, program, error);
-        if (status != PIM_OK)
-            return status;
-    }
-    return PIM_OK;
-}
-
-enum pim_status pim_trace_writer_finish(struct pim_trace_writer *writer, struct pim_error *error)
-{
-    struct section sections[SECTIONS] = {{.data = NULL}};
-    uint32_t count = 0;
-    enum pim_status status = end_programs(writer, error);
-    if (status == PIM_OK)
-        status = encode_sections(writer, sections, &count, error);
-    if (status == PIM_OK) {
-        FILE *file = pim_output_file(writer->output);
-        write_front(sections, count, file);
-        for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
-            if (sections[i].type == PIM_SECTION_PROGRAMS)
-                status = copy_chunks(writer, file, error);
-            else
-                (void)fwrite(sections[i].data, 1, sections[i].bytes, file);
-        }
-    }
-    for (uint32_t i = 0; i < count; i++)
-        free(sections[i].data);
-    if (status == PIM_OK) {
-        struct pim_output *output = writer->output;
-        writer->output = NULL;
-        status = pim_output_commit(output, error);
-    }
-    pim_trace_writer_abandon(writer);
-    return status;
 }
 
 static void free_text(const char *text)
