@@ -311,6 +311,30 @@ static bool check_names(const struct argp_option *options, int argument_count, c
     return true;
 }
 
+void options_watch_all(struct option_rule *rules, size_t count, const char **given)
+{
+    for (size_t i = 0; i < count; i++)
+        rules[i].given = &given[i];
+}
+
+enum pim_status options_alone(const char *const *given, size_t count, const char *mode, const char *beside,
+                              struct pim_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!given[i] || strcmp(given[i], mode) == 0)
+            continue;
+        const char *found = beside;
+        const size_t length = strlen(given[i]);
+        while (found && (strncmp(found, given[i], length) != 0 || (found[length] && found[length] != '|'))) {
+            found = strchr(found, '|');
+            found += found != NULL;
+        }
+        if (!found)
+            return pim_fail(error, PIM_USAGE, "--%s does nothing with --%s", given[i], mode);
+    }
+    return PIM_OK;
+}
+
 void options_watch(struct option_rule *rules, size_t count, const char *name, const char **given)
 {
     size_t i = 0;

@@ -34,6 +34,14 @@ void text_list_take(struct text_list *list, const char *prefix, struct text_list
 /* Before options_parse(): `*given` (NULL) gets the name of this option, which is a rule, when it is given. */
 void options_watch(struct option_rule *rules, size_t count, const char *name, const char **given);
 
+/* Before options_parse(): given[i] (NULL) gets the name of rule i when it is given. */
+void options_watch_all(struct option_rule *rules, size_t count, const char **given);
+
+/* Refuses what of these was given beside --`mode`, which does something by itself, but for the names with
+ * bars between them in `beside`. */
+enum pim_status options_alone(const char *const *given, size_t count, const char *mode, const char *beside,
+                              struct pim_error *error);
+
 /* Fills the targets, and `files` with the arguments that are no options (NULL when most is 0). Targets of
  * options that are not given stay as they are: set the defaults before. Ends the process on wrong usage and
  * --help, and when a file would be destroyed (tools/command/guard.h): a command with outputs takes --force

@@ -261,6 +261,10 @@ pimsim_command_test(config_preset "config show --preset ddr4_2933y_16gb_x4 --set
   "name = \"ddr4_2933y_16gb_x4\";.*ranks = 2; .*command line.*rows = 262144; .*densities/ddr4_16gb_x4:" "^$")
 pimsim_command_test(config_preset_schema "config show --preset ddr4_2400r --schema network" 2 "^$" "^pimsim config show: --preset is a memory: --schema dram, or none\n")
 pimsim_command_test(dram_densities "dram --list-presets" 0 "gb: Gbit of a device, [^:]*or of a channel [^:]*:\n" "^$")
+pimsim_command_test(dram_presets_alone "dram --list-presets --format json" 2 "^$" "^pimsim dram: --format does nothing with --list-presets\n")
+pimsim_command_test(systems_list_alone "systems --list --systems allspark --jobs 2" 2 "^$" "^pimsim systems: --jobs does nothing with --list\n")
+pimsim_command_test(systems_list_some "systems --list --systems allspark" 0 "^allspark " "^$")
+pimsim_command_test(validate_phases "validate nothing.bin --phases --format csv" 2 "^$" "^pimsim validate: --phases is for --format text")
 pimsim_command_test(dram_no_preset "dram --preset foo --pattern random" 2 "^$"
   "^pimsim dram: no preset 'foo'; `pimsim dram --list-presets` shows all\n")
 # A key that is set and does nothing.

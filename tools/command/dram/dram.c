@@ -272,18 +272,16 @@ static void set_defaults(struct dram_options *options)
         options->commands_format == NOT_GIVEN ? DRAM_LOG_CSV : options->commands_format;
 }
 
-static int run_command(struct dram_options *options, const char *words)
+static int run_command(struct dram_options *options, const char *words, struct pim_error *error)
 {
-    struct pim_error error = {PIM_OK, ""};
-    if (options->list_presets) {
+    if (error->status == PIM_OK && options->list_presets) {
         print_presets();
-    } else if (check_options(options, &error) == PIM_OK) {
+    } else if (error->status == PIM_OK && check_options(options, error) == PIM_OK) {
         set_defaults(options);
-        (void)execute(options, &error);
+        (void)execute(options, error);
     }
     dram_memory_options_terminate(&options->memory);
-    int code = error.status == PIM_OK ? 0 : command_fail(words, &error);
-    return command_finish(words, code);
+    return command_end(words, error->status, error);
 }
 
 /* Where the requests come from. */
@@ -308,7 +306,7 @@ int command_dram(int argument_count, char **arguments)
         .shown = NO_NUMBER,
         .stream = {0, NO_NUMBER, NO_NUMBER, (double)NAN, (double)NAN, (double)NAN, NO_NUMBER},
         .tensor = {NULL, NULL, NOT_GIVEN, NO_NUMBER, NO_NUMBER, NO_NUMBER, false}};
-    const struct option_rule rules[] = {
+    struct option_rule rules[] = {
         OPTIONS_DRAM_MEMORY(options.memory, "(see --list-presets), or STANDARD_BIN_DENSITY"),
         RULE_TEXT("requests", options.requests, "FILE",
                   "The requests: cycle,op,address[,bytes] with op R or W"),
@@ -342,6 +340,11 @@ int command_dram(int argument_count, char **arguments)
     };
     const struct option_usage usage =
         OPTION_USAGE("", "Simulates a DRAM alone: request lists in, cycles and energy out.", rules, 0, 0);
+    const char *given[sizeof rules / sizeof rules[0]] = {NULL};
+    options_watch_all(rules, sizeof rules / sizeof rules[0], given);
     options_parse(&usage, argument_count, arguments, NULL);
-    return run_command(&options, arguments[0]);
+    struct pim_error error = {PIM_OK, ""};
+    if (options.list_presets)
+        (void)options_alone(given, sizeof given / sizeof given[0], "list-presets", "", &error);
+    return run_command(&options, arguments[0], &error);
 }

@@ -517,9 +517,12 @@ int command_validate(int argument_count, char **arguments)
     struct text_list files = {0};
     options_parse(&usage, argument_count, arguments, &files);
     struct pim_error error = {0};
-    struct replay replay;
+    struct replay replay = {0};
     struct comparison comparison = {0};
-    enum pim_status status = replay_run(files.items[0], &common, &options, &replay, &error);
+    enum pim_status status =
+        all && format != FORMAT_TEXT
+            ? pim_fail(&error, PIM_USAGE, "--phases is for --format text: the others list all phases anyhow")
+            : replay_run(files.items[0], &common, &options, &replay, &error);
     if (status == PIM_OK && !replay.result.complete)
         status = pim_fail(&error, PIM_USAGE,
                           "the run stopped before the end of the trace: estimates cover all of it");

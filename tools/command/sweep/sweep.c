@@ -513,8 +513,7 @@ int command_sweep(int argument_count, char **arguments)
     struct option_rule rules[] = {OPTIONS_POINTS(request), OPTIONS_RUNNING(request), OPTIONS_RESULTS(request),
                                   OPTIONS_SLURM(request), OPTIONS_COMMON(request.common)};
     const char *given[sizeof rules / sizeof rules[0]] = {NULL};
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
-        rules[i].given = &given[i];
+    options_watch_all(rules, sizeof rules / sizeof rules[0], given);
     const struct option_usage usage = {"SPECIFICATION|TRACE|RESULTS",
                                        "Runs a trace or mapped networks on many hardwares, and keeps the "
                                        "results in a table.",

@@ -110,7 +110,7 @@ int command_systems(int argument_count, char **arguments)
 {
     struct request request = {.sweep = {.refusals = true}};
     struct sweep_request *sweep = &request.sweep;
-    const struct option_rule rules[] = {
+    struct option_rule rules[] = {
         {.name = "network",
          .letter = 'n',
          .kind = OPTION_LIST,
@@ -146,9 +146,15 @@ int command_systems(int argument_count, char **arguments)
         "Maps one network onto several systems, each a hardware with its mapper, runs the traces, and brings "
         "the results to comparable terms. `pimsim report FILE` makes a page of them.",
         rules, 0, 0);
+    const char *given[sizeof rules / sizeof rules[0]] = {NULL};
+    options_watch_all(rules, sizeof rules / sizeof rules[0], given);
     options_parse(&usage, argument_count, arguments, NULL);
     struct pim_error error = {0};
-    enum pim_status status = run(&request, &error);
+    enum pim_status status =
+        request.list ? options_alone(given, sizeof given / sizeof given[0], "list", "systems|from", &error)
+                     : PIM_OK;
+    if (status == PIM_OK)
+        status = run(&request, &error);
     text_list_terminate(&request.networks);
     text_list_terminate(&request.dimensions);
     common_terminate(&sweep->common);
