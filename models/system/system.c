@@ -258,16 +258,16 @@ enum pim_status pim_system_collect(struct pim_system *system, struct pim_run_res
         result->bytes_received += one->bytes_received;
         result->instructions += one->instructions;
     }
-    if (system->error.status != PIM_OK) { /* a count that does not fit 64 bits */
-        pim_run_result_terminate(result);
-        *error = system->error;
-        return error->status;
-    }
     pim_energy_of(&system->hardware.energy, &result->actions,
                   system->hardware.width * system->hardware.height,
                   pim_system_nanoseconds(system, result->end), &result->energy);
     if (system->hardware.family->complete)
         system->hardware.family->complete(system, result);
+    if (system->error.status != PIM_OK) { /* a count beyond 64 bits, late refreshes */
+        pim_run_result_terminate(result);
+        *error = system->error;
+        return error->status;
+    }
     result->events = pim_kernel_events(system->kernel);
     if (pim_system_collect_links(system, result, error) != PIM_OK) {
         pim_run_result_terminate(result);

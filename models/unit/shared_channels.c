@@ -70,6 +70,9 @@ void pim_shared_channels_close(struct pim_shared_channels *channels, uint64_t cy
             pim_dram_channel_stop(channel->channel, cycle);
     }
     pim_shared_channels_count(channels, cycle, sum);
+    struct pim_error error = {PIM_OK, ""};
+    if (pim_dram_counters_judge(sum, &error) != PIM_OK)
+        pim_unit_fail(channels->owner.unit, "%s", error.text);
 }
 
 /* --- life cycle --- */

@@ -2,6 +2,7 @@
 #include "models/dram/channel/internal.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,8 +264,21 @@ void pim_dram_counters_add(struct pim_dram_counters *sum, const struct pim_dram_
     sum->precharged_banks += one->precharged_banks;
     sum->active_cycles += one->active_cycles;
     sum->skipped_refreshes += one->skipped_refreshes;
+    sum->late_refreshes += one->late_refreshes;
     for (unsigned i = 0; i < PIM_DRAM_COMMANDS; i++)
         sum->commands[i] += one->commands[i];
+}
+
+enum pim_status pim_dram_counters_judge(const struct pim_dram_counters *counters, struct pim_error *error)
+{
+    if (counters->late_refreshes == 0)
+        return PIM_OK;
+    return pim_fail(error, PIM_INTERNAL,
+                    "%" PRIu64
+                    " refreshes of the DRAM were not done when the next one of their rank was due: "
+                    "the bound that such a configuration is checked with does not hold; a longer dram.trefi "
+                    "(dram.trefi_bank with refreshes of banks) or dram.maintenance = \"channel\" may help",
+                    counters->late_refreshes);
 }
 
 void pim_dram_channel_counters(const struct pim_dram_channel *channel, uint64_t cycle,

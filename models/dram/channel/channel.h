@@ -84,10 +84,14 @@ struct pim_dram_counters {
     uint64_t precharged_banks;  /* banks that were closed, by whatever command */
     uint64_t active_cycles;     /* ranks x cycles with an open row or a refresh */
     uint64_t skipped_refreshes; /* of the REF, those that were counted without being planned (idle time) */
+    uint64_t late_refreshes;    /* not done when the next one was due: the configuration is not held */
 };
 
 /* Adds the counters of one channel to a sum. */
 void pim_dram_counters_add(struct pim_dram_counters *sum, const struct pim_dram_counters *one);
+
+/* Refuses a run whose refreshes came too late: its cycles are not those of such a memory. */
+enum pim_status pim_dram_counters_judge(const struct pim_dram_counters *counters, struct pim_error *error);
 
 struct pim_dram_rules;
 struct pim_dram_channel;

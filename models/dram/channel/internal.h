@@ -78,6 +78,9 @@ struct pim_dram_rules {
     /* From ACT to a refresh of other banks, where that is longer than to the next ACT: such refreshes that go
      * on by themselves would wait as long as rows are opened. Else 0. */
     uint32_t refresh_behind_act;
+    /* Independent maintenance that could wait for ever behind requests, by rows of the configuration's own:
+     * while there is any, no waiting request is looked at. */
+    bool fenced;
     uint32_t refresh_turns; /* so many of them until each rank has had one: 1, or the ranks */
     uint32_t refresh_banks; /* next_bank counts so far: 1, the banks of a rank, or of a group */
     uint32_t ranks, banks_per_rank, banks_per_group, groups_per_stack, groups_per_rank, ranks_per_pseudo;

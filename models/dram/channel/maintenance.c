@@ -50,16 +50,28 @@ void maintenance_queue_owed(struct pim_dram_channel *channel)
     }
 }
 
+/* A rank owes one refresh more. One that was due before, and not put off, is late: the run is refused in the
+ * end (pim_dram_counters_judge). Says whether refreshes and requests would keep one another away for ever. */
+static bool owe(struct pim_dram_channel *channel, uint32_t rank)
+{
+    enum { LATE_MOST = 64 };
+    const int32_t late = ++channel->ranks[rank].owed - (int32_t)channel->rules->policy.postpone - 1;
+    channel->counters.late_refreshes += late > 0;
+    return late > LATE_MOST;
+}
+
 void maintenance_refresh_due(struct pim_dram_channel *channel)
 {
+    bool for_ever = false;
     if (channel->rules->policy.stagger) {
-        channel->ranks[channel->refresh_rank].owed++;
+        for_ever = owe(channel, channel->refresh_rank);
         channel->refresh_rank = (channel->refresh_rank + 1) % channel->rules->ranks;
     } else {
         for (uint32_t i = 0; i < channel->rules->ranks; i++)
-            channel->ranks[i].owed++;
+            for_ever |= owe(channel, i);
     }
-    channel->refresh_due += channel->rules->refresh_interval;
+    /* No further one becomes due, so that the run ends. */
+    channel->refresh_due = for_ever ? NEVER : channel->refresh_due + channel->rules->refresh_interval;
     maintenance_queue_owed(channel);
 }
 
@@ -375,7 +387,7 @@ static uint64_t rival_banks(const struct pim_dram_channel *channel, const struct
 
 uint64_t maintenance_banks(const struct pim_dram_channel *channel, uint32_t section)
 {
-    uint64_t banks = 0;
+    uint64_t banks = channel->rules->fenced ? UINT64_MAX : 0;
     for (uint32_t place = 0; place < channel->maintenance_count; place++) {
         const struct maintenance *entry = maintenance_at(channel, place);
         banks |= entry_banks(channel, entry, section);

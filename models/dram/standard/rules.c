@@ -1,5 +1,6 @@
 /* The table of constraints compiled for the scheduler, and the checks of the policy. */
 #include "models/dram/channel/internal.h"
+#include "models/dram/standard/check.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -125,15 +126,32 @@ static bool needs_idle_bank(enum pim_dram_command command)
            command == PIM_DRAM_REFSB;
 }
 
-/* The longest distance from ACT to the next of a class at another bank of the rank. */
-static uint32_t other_distance(const struct pim_dram_rules *rules, enum class next)
+/* The longest distance from ACT to the next of a class at another bank of the rank, by effects from `reach`
+ * on. */
+static uint32_t other_distance(const struct pim_dram_rules *rules, enum reach reach, enum class next)
 {
     const struct effects *effects = &rules->effects[PIM_DRAM_ACT];
     uint32_t distance = 1;
-    for (uint32_t i = effects->begin[REACH_GROUP]; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++)
+    for (uint32_t i = effects->begin[reach]; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++)
         if (effects->list[i].next == (uint32_t)next && effects->list[i].cycles > distance)
             distance = effects->list[i].cycles;
     return distance;
+}
+
+/* What keeps requests away from independent maintenance, beside its own banks. */
+static void take_holds(struct pim_dram_rules *rules)
+{
+    const struct pim_dram_policy *policy = &rules->policy;
+    if (!policy->independent)
+        return;
+    rules->fenced = pim_dram_own_rows_hold(&rules->specification);
+    if (policy->per_bank_refresh) {
+        /* REFsb is of all groups, whose ACTs come in turns. */
+        const enum reach turns = policy->same_bank ? REACH_RANK : REACH_GROUP;
+        const uint32_t behind =
+            other_distance(rules, REACH_GROUP, policy->same_bank ? CLASS_REFSB : CLASS_REFPB);
+        rules->refresh_behind_act = behind > other_distance(rules, turns, CLASS_ACT) ? behind : 0;
+    }
 }
 
 struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification *specification,
@@ -187,10 +205,7 @@ struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification
                            : policy->same_bank       ? specification->organization.banks
                                                      : rules->banks_per_rank;
     rules->banks_per_group = specification->organization.banks;
-    if (policy->independent && policy->per_bank_refresh) {
-        const uint32_t behind = other_distance(rules, policy->same_bank ? CLASS_REFSB : CLASS_REFPB);
-        rules->refresh_behind_act = behind > other_distance(rules, CLASS_ACT) ? behind : 0;
-    }
+    take_holds(rules);
     rules->groups_per_rank = specification->organization.bank_groups;
     rules->groups_per_stack = pim_dram_groups_per_stack(&specification->organization);
     rules->ranks_per_pseudo = specification->organization.ranks;

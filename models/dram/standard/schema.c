@@ -99,7 +99,8 @@ static const struct pim_key keys[] = {
         "all_bank: REF for a rank. per_bank: REFpb for its banks in turn. same_bank: REFsb for its banks of "
         "one number in all bank groups, in turn (DDR5)."),
     CHOICE("dram.refresh_rate", "1", "1|2|4",
-           "Fine-granularity refresh: trefi is divided by this, and trfc is trfc_fine."),
+           "Fine-granularity refresh: trefi is divided by this, and trfc is trfc_fine. With same_bank 1 is 2 "
+           "where trfc_fine is given: DDR5 has REFsb in its fine mode alone."),
     CHOICE(
         "dram.maintenance", "channel", "channel|rank",
         "channel: refreshes and closings of the page policy wait in one queue, and no waiting request of the "
@@ -262,7 +263,9 @@ static enum pim_status take_refresh(const struct pim_configuration *values,
                                     const struct pim_dram_policy *policy, struct pim_error *error)
 {
     uint32_t *parameter = specification->parameter;
-    const uint32_t rate = UINT32_C(1) << pim_configuration_choice(values, "dram.refresh_rate");
+    uint32_t rate = UINT32_C(1) << pim_configuration_choice(values, "dram.refresh_rate");
+    if (policy->same_bank && rate == 1 && parameter[PIM_DRAM_T_RFC_FINE] > 0)
+        rate = 2; /* DDR5 has REFsb in its fine mode alone */
     if (rate > 1 && parameter[PIM_DRAM_T_RFC_FINE] == 0)
         return pim_configuration_fail(values, error, "dram.refresh_rate",
                                       "%u needs dram.trfc_fine, the cycles of one of its refreshes", rate);

@@ -1,6 +1,7 @@
 /* Memories of a speed bin and a density: each runs, is what its names say, and is the preset of the same
  * figures where there is one. */
 #include "tests/unit/dram_bins/bins.h"
+#include "tests/unit/dram_channel/stepped_controller.h"
 #include "tests/unit/dram_channel/support.h"
 #include "tests/unit/test_main.h"
 #include "tools/command/dram/list.h"
@@ -37,11 +38,13 @@ static void complain(void *context, const struct pim_dram_violation *violation)
                  violation->constraint ? violation->constraint->text : violation->rule);
 }
 
-/* 2000 accesses anywhere: no command breaks a rule, and no energy is told of a device without currents. */
+enum { COUNT = 2000 };
+
+/* Accesses anywhere: no command breaks a rule, no refresh is late, and no energy is told of a device without
+ * currents. */
 static void run(const char *name, const struct pim_dram_configuration *configuration,
                 struct pim_random *random)
 {
-    enum { COUNT = 2000 };
     struct access list[COUNT];
     struct outcome outcome;
     struct pim_dram_energy energy;
@@ -64,22 +67,103 @@ static void run(const char *name, const struct pim_dram_configuration *configura
     pim_dram_energy_compute(&configuration->specification, &configuration->energy, &outcome.counters,
                             outcome.cycles, &energy);
     ck_assert_msg(isnan(energy.total), "%s has an energy", name);
+    ck_assert_msg(pim_dram_counters_judge(&outcome.counters, &error) == PIM_OK, "%s: %s", name, error.text);
     pim_dram_check_destroy(check);
     outcome_free(&outcome);
 }
+
+/* Other refreshes than those of a rank behind one another; settings that a standard does not have are refused
+ * of all of its memories. */
+static const char *const refreshes[][4] = {
+    {"dram.refresh_mode=per_bank", "dram.page=closed"},
+    {"dram.refresh_mode=per_bank", "dram.maintenance=rank"},
+    {"dram.refresh_mode=same_bank", "dram.maintenance=rank", "energy.model=none"},
+    {"dram.maintenance=rank", "dram.refresh_postpone=8", "dram.page=timeout"},
+};
+enum { REFRESHES = sizeof refreshes / sizeof refreshes[0] };
 
 START_TEST(every_memory_runs)
 {
     const size_t bin = (size_t)PIM_CASE(_i);
     struct pim_dram_configuration configuration;
     struct pim_random random;
+    struct pim_error error;
     struct bin_memory memory;
+    unsigned taken = 0;
     pim_random_initialize(&random, 40 + bin);
-    for (size_t density = 0; density < pim_dram_preset_lists[PIM_DRAM_DENSITY].count; density++)
-        if (bins_memory(bin, density, &memory)) {
-            configure(&configuration, memory.name, NULL);
-            run(memory.name, &configuration, &random);
+    for (size_t density = 0; density < pim_dram_preset_lists[PIM_DRAM_DENSITY].count; density++) {
+        if (!bins_memory(bin, density, &memory))
+            continue;
+        configure(&configuration, memory.name, NULL);
+        run(memory.name, &configuration, &random);
+        const size_t other = (bin + density) % REFRESHES;
+        if (try_configure(&configuration, memory.name, refreshes[other], &error) != PIM_OK)
+            continue;
+        run(memory.name, &configuration, &random);
+        taken++;
+    }
+    ck_assert_uint_gt(taken, 0);
+}
+END_TEST
+
+/* A memory of every bin, with each of the settings above:
+ * the controller that is stepped cycle by cycle issues the same commands. */
+START_TEST(every_bin_is_stepped)
+{
+    enum { STEPPED = 100 };
+    const size_t bin = (size_t)PIM_CASE(_i), all = pim_dram_preset_lists[PIM_DRAM_DENSITY].count;
+    struct pim_dram_configuration configuration;
+    struct pim_random random;
+    struct pim_error error;
+    struct bin_memory memory;
+    struct outcome fast, slow;
+    size_t density = bin * 5 % all;
+    while (!bins_memory(bin, density, &memory))
+        density = (density + 1) % all;
+    pim_random_initialize(&random, 80 + bin);
+    for (size_t setting = 0; setting < REFRESHES; setting++) {
+        if (try_configure(&configuration, memory.name, refreshes[setting], &error) != PIM_OK)
+            continue;
+        configuration.specification.organization.channels = 1;
+        struct access *list = random_list(&random, &configuration, STEPPED, setting % 2 ? 2 : 0.05);
+        serve(&fast, &configuration, list, STEPPED, true);
+        stepped_serve(&slow, &configuration, list, STEPPED);
+        ck_assert_uint_le(slow.record_count, fast.record_count);
+        for (size_t i = 0; i < slow.record_count; i++)
+            ck_assert_msg(fast.records[i].cycle == slow.records[i].cycle &&
+                              fast.records[i].command == slow.records[i].command &&
+                              fast.records[i].bank == slow.records[i].bank,
+                          "%s, %s: command %zu", memory.name, refreshes[setting][0], i);
+        ck_assert_mem_eq(fast.completed, slow.completed, STEPPED * sizeof *fast.completed);
+        outcome_free(&fast);
+        outcome_free(&slow);
+        free(list);
+    }
+}
+END_TEST
+
+/* REFsb of DDR5 is of its fine mode: each bank every tREFI / 2, whether the rate is said or not. */
+START_TEST(same_bank_as_the_standard)
+{
+    static const char *const settings[][3] = {{"dram.refresh_mode=same_bank"},
+                                              {"dram.refresh_mode=same_bank", "dram.refresh_rate=2"}};
+    struct pim_dram_configuration ranks, banks;
+    struct bin_memory memory;
+    unsigned tried = 0;
+    for (size_t bin = 0; bin < pim_dram_preset_lists[PIM_DRAM_BIN].count; bin++)
+        for (size_t density = 0; density < pim_dram_preset_lists[PIM_DRAM_DENSITY].count; density++) {
+            if (!bins_memory(bin, density, &memory) || strcmp(memory.standard, "ddr5") != 0)
+                continue;
+            configure(&ranks, memory.name, NULL);
+            for (unsigned i = 0; i < 2; i++) {
+                configure(&banks, memory.name, settings[i]);
+                ck_assert_uint_eq(pim_dram_bank_refresh_interval(&banks.specification),
+                                  ranks.specification.parameter[PIM_DRAM_T_REFI] / 2 /
+                                      ranks.specification.organization.banks);
+            }
+            tried++;
         }
+    ck_assert_uint_gt(tried, 0);
 }
 END_TEST
 
@@ -88,42 +172,93 @@ static void ignore(void *context, uint64_t request, uint64_t first_command, uint
     (void)context, (void)request, (void)first_command, (void)completed;
 }
 
-/* Reads in all bank groups in turn: the rate of the bin times the width of the bus, less refreshes. */
-START_TEST(bandwidth_is_the_rate)
+/* The density of which a memory of the bin is taken; its configuration with these settings. */
+static void configure_bin(size_t bin, const char *const *settings, struct bin_memory *memory,
+                          struct pim_dram_configuration *configuration)
 {
-    const size_t bin = (size_t)PIM_CASE(_i), all = pim_dram_preset_lists[PIM_DRAM_DENSITY].count;
-    struct pim_dram_configuration configuration;
-    struct pim_error error = {PIM_OK, ""};
-    struct bin_memory memory;
-    struct dram_list list;
+    const size_t all = pim_dram_preset_lists[PIM_DRAM_DENSITY].count;
     size_t density = bin * 7 % all;
-    while (!bins_memory(bin, density, &memory))
+    while (!bins_memory(bin, density, memory))
         density = (density + 1) % all;
-    static const char *const alone[] = {"dram.maintenance=rank", NULL}; /* no channel waits for the other's */
-    configure(&configuration, memory.name, alone);
-    const struct pim_dram_organization *o = &configuration.specification.organization;
-    const uint32_t *parameter = configuration.specification.parameter;
-    const struct dram_stream stream = {.pattern = DRAM_INTERLEAVED,
+    configure(configuration, memory->name, settings);
+}
+
+/* Bytes per cycle of a stream that leaves no pause, and of reads or of writes alone. */
+static double bandwidth(const struct pim_dram_configuration *configuration, enum dram_pattern pattern,
+                        bool reads)
+{
+    const struct pim_dram_organization *o = &configuration->specification.organization;
+    struct pim_error error = {PIM_OK, ""};
+    struct dram_list list;
+    const struct dram_stream stream = {.pattern = pattern,
                                        .count = UINT64_C(10000) * o->pseudo_channels,
-                                       .reads = 1,
+                                       .reads = reads,
                                        .rate = 1e6,
                                        .seed = 1};
-    ck_assert(dram_list_generate(&list, &stream, &configuration, &error) == PIM_OK);
+    ck_assert(dram_list_generate(&list, &stream, configuration, &error) == PIM_OK);
     uint64_t *arrived = malloc(list.count * sizeof *arrived);
     const struct pim_dram_sink sink = {NULL, ignore, NULL};
     struct pim_dram_memory *served = pim_dram_memory_create(
-        &configuration.specification, &configuration.policy, &configuration.mapping, &sink);
+        &configuration->specification, &configuration->policy, &configuration->mapping, &sink);
     ck_assert(served && arrived);
     ck_assert_uint_eq(pim_dram_memory_serve(served, list.items, list.count, 0, arrived), list.count);
-    const double seconds =
-        (double)pim_dram_memory_finish(served) * configuration.specification.clock_ps * 1e-12;
-    const double rate = (double)memory.rate * 1e6 * bins_bus_bits(memory.standard) / 8 *
-                        (1 - (double)parameter[PIM_DRAM_T_RFC] / parameter[PIM_DRAM_T_REFI]);
-    const double share = (double)list.count * o->access_bytes / seconds / rate;
-    ck_assert_msg(share > 0.95 && share < 1.01, "%s: %.4f of its rate", memory.name, share);
+    const double cycles = (double)pim_dram_memory_finish(served);
+    const double bytes = (double)list.count * o->access_bytes;
     pim_dram_memory_destroy(served);
     dram_list_terminate(&list);
     free(arrived);
+    return bytes / cycles;
+}
+
+static double after_refresh(const struct pim_dram_configuration *configuration)
+{
+    const uint32_t *parameter = configuration->specification.parameter;
+    return 1 - (double)parameter[PIM_DRAM_T_RFC] / parameter[PIM_DRAM_T_REFI];
+}
+
+/* Reads, and writes, in all bank groups in turn: the rate of the bin times the width of the bus, less
+ * refreshes. */
+START_TEST(bandwidth_is_the_rate)
+{
+    static const char *const alone[] = {"dram.maintenance=rank", NULL}; /* no channel waits for the other's */
+    struct pim_dram_configuration configuration;
+    struct bin_memory memory;
+    configure_bin((size_t)PIM_CASE(_i), alone, &memory, &configuration);
+    const double cycle = configuration.specification.clock_ps * 1e-12;
+    const double rate = (double)memory.rate * 1e6 * bins_bus_bits(memory.standard) / 8;
+    for (unsigned reads = 0; reads < 2; reads++) {
+        const double share =
+            bandwidth(&configuration, DRAM_INTERLEAVED, reads) / cycle / rate / after_refresh(&configuration);
+        ck_assert_msg(share > 0.95 && share < 1.01, "%s, %s: %.4f of its rate", memory.name,
+                      reads ? "reads" : "writes", share);
+    }
+}
+END_TEST
+
+/* Consecutive addresses lie in a row of one bank: a burst every tCCD_L, or tCCD_L_WR, less refreshes, and
+ * more where the next row is in another bank group and in the queue already; with bank groups in turn the
+ * rate of the bus. */
+START_TEST(sequential_is_the_step)
+{
+    static const char *const mappings[][3] = {
+        {"dram.pseudo_channels=1"},
+        {"dram.pseudo_channels=1", "dram.mapping=row bank stack rank column group pseudo channel"}};
+    struct pim_dram_configuration configuration;
+    struct bin_memory memory;
+    for (unsigned i = 0; i < 4; i++) {
+        const bool reads = i % 2;
+        configure_bin((size_t)PIM_CASE(_i), mappings[i / 2], &memory, &configuration);
+        const uint32_t *parameter = configuration.specification.parameter;
+        const double step = i / 2   ? parameter[PIM_DRAM_T_CCD_S]
+                            : reads ? parameter[PIM_DRAM_T_CCD_L]
+                                    : parameter[PIM_DRAM_T_CCD_L_WR];
+        const double most =
+            configuration.specification.organization.access_bytes * after_refresh(&configuration);
+        const double bytes = bandwidth(&configuration, DRAM_SEQUENTIAL, reads);
+        ck_assert_msg(bytes > 0.95 * most / step && bytes < 1.01 * most / parameter[PIM_DRAM_T_CCD_S],
+                      "%s, %s: %.4f of a burst every %g cycles", memory.name, reads ? "reads" : "writes",
+                      bytes / most * step, step);
+    }
 }
 END_TEST
 
@@ -251,7 +386,10 @@ static Suite *suite_dram_memories(void)
     TCase *cases = tcase_create("bins");
     const size_t bins = pim_dram_preset_lists[PIM_DRAM_BIN].count;
     tcase_add_loop_test(cases, every_memory_runs, 0, PIM_CASES(bins));
+    tcase_add_loop_test(cases, every_bin_is_stepped, 0, PIM_CASES(bins));
+    tcase_add_test(cases, same_bank_as_the_standard);
     tcase_add_loop_test(cases, bandwidth_is_the_rate, 0, PIM_CASES(bins));
+    tcase_add_loop_test(cases, sequential_is_the_step, 0, PIM_CASES(bins));
     tcase_add_loop_test(cases, composed_is_the_preset, 0, sizeof twins / sizeof twins[0]);
     tcase_add_loop_test(cases, what_is_no_memory, 0, sizeof refused / sizeof refused[0]);
     tcase_add_test(cases, values_tell_their_file);

@@ -40,6 +40,7 @@ struct controller {
     struct job jobs[2 * BANKS];
     size_t job_count;
     bool write_mode;
+    bool fenced; /* by rows of one's own: no request is looked at while independent maintenance waits */
     int32_t owed[PIM_DRAM_RANKS_MAX];
     uint32_t turn[PIM_DRAM_RANKS_MAX];
     bool queued[PIM_DRAM_RANKS_MAX];
@@ -363,15 +364,14 @@ static bool is_rival(const struct controller *c, const struct job *job, uint32_t
     return waits && bank / pseudo == job->rank * c->per_rank / pseudo && !(peer && same_direction);
 }
 
-/* From ACT to the next command of the kind in another bank of the rank. */
-static uint32_t behind_act(const struct controller *c, enum pim_dram_command next)
+/* From ACT to the next command of the kind in another bank of the rank, by rows of `scope` and wider ones. */
+static uint32_t behind_act(const struct controller *c, enum pim_dram_scope scope, enum pim_dram_command next)
 {
     uint32_t longest = 1;
     for (size_t i = 0; i < c->table.count; i++) {
         const struct pim_dram_constraint *row = &c->table.row[i];
         if ((row->previous >> PIM_DRAM_ACT & 1) && (row->next >> next & 1) && row->window == 1 &&
-            row->scope != PIM_DRAM_SCOPE_BANK && row->scope != PIM_DRAM_SCOPE_OTHER_RANK &&
-            row->cycles > longest)
+            row->scope >= scope && row->scope != PIM_DRAM_SCOPE_OTHER_RANK && row->cycles > longest)
             longest = row->cycles;
     }
     return longest;
@@ -384,8 +384,9 @@ static bool is_held(const struct controller *c, const struct job *job, uint32_t 
         (job->kind != JOB_REFRESH_BANK && job->kind != JOB_REFRESH_SAME))
         return false;
     const enum pim_dram_command refresh = job->kind == JOB_REFRESH_BANK ? PIM_DRAM_REFPB : PIM_DRAM_REFSB;
-    const uint32_t apart = behind_act(c, refresh);
-    if (apart <= behind_act(c, PIM_DRAM_ACT))
+    const uint32_t apart = behind_act(c, PIM_DRAM_SCOPE_GROUP, refresh);
+    const enum pim_dram_scope turns = refresh == PIM_DRAM_REFSB ? PIM_DRAM_SCOPE_RANK : PIM_DRAM_SCOPE_GROUP;
+    if (apart <= behind_act(c, turns, PIM_DRAM_ACT))
         return false;
     uint64_t last = c->clock + apart - 1;
     last -= c->configuration->specification.half_clock && last % 2 == 0;
@@ -396,9 +397,35 @@ static bool is_held(const struct controller *c, const struct job *job, uint32_t 
     return true;
 }
 
+/* Rows of one's own by which commands of some banks keep PRE, PREA and refreshes of others waiting, or column
+ * commands those of other pseudo-channels: commands of whatever kind but refreshes, and PRE before PRE. */
+static bool keeps_waiting(const struct pim_dram_specification *specification)
+{
+#define SET(name) (UINT32_C(1) << PIM_DRAM_##name)
+    const struct pim_dram_organization *o = &specification->organization;
+    const uint32_t closings = SET(PRE) | SET(PREA), refreshes = SET(REF) | SET(REFPB) | SET(REFSB);
+    for (unsigned i = 0; i < specification->rows; i++) {
+        const struct pim_dram_row *row = &specification->row[i];
+        const bool nobody = (row->scope == PIM_DRAM_SCOPE_OTHER_RANK && o->ranks == 1) ||
+                            (row->scope == PIM_DRAM_SCOPE_OTHER_STACK && o->stack_ids == 1);
+        const bool all_pseudo = row->scope == PIM_DRAM_SCOPE_CHANNEL && o->pseudo_channels > 1;
+        const uint32_t columns = all_pseudo ? SET(RD) | SET(RDA) | SET(WR) | SET(WRA) : 0;
+        if (!row->own || nobody || row->scope == PIM_DRAM_SCOPE_BANK ||
+            pim_dram_longest_distance(specification, row) <= 1 || (row->previous | refreshes) == refreshes)
+            continue;
+        if ((row->next & columns) || (row->next & refreshes) ||
+            ((row->next & closings) && ((row->previous | row->next) & ~closings)))
+            return true;
+    }
+#undef SET
+    return false;
+}
+
 /* Independent maintenance keeps requests away from its own banks, and from what would delay it for ever. */
 static bool kept_away(const struct controller *c, uint32_t bank)
 {
+    if (c->fenced && c->job_count > 0)
+        return true;
     for (size_t i = 0; i < c->job_count; i++)
         if (in_job(c, &c->jobs[i], bank) ||
             (c->jobs[i].kind != JOB_CLOSE && is_rival(c, &c->jobs[i], bank)) ||
@@ -575,6 +602,7 @@ void stepped_serve(struct outcome *outcome, const struct pim_dram_configuration 
     for (uint32_t i = 0; i < BANKS; i++)
         c->row[i] = -1;
     pim_dram_constraints(&configuration->specification, &c->table);
+    c->fenced = c->policy->independent && keeps_waiting(&configuration->specification);
     bool split = configuration->specification.split_command_bus;
     uint64_t interval = configuration->policy.per_bank_refresh
                             ? pim_dram_bank_refresh_interval(&configuration->specification)

@@ -14,5 +14,6 @@ Suite *suite_channel_policy(void);
 Suite *suite_channel_run(void);
 Suite *suite_channel_energy(void);
 Suite *suite_channel_idle(void);
+Suite *suite_channel_refresh(void);
 
 #endif

@@ -497,4 +497,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, suite_channel_run());
     srunner_add_suite(runner, suite_channel_energy());
     srunner_add_suite(runner, suite_channel_idle());
+    srunner_add_suite(runner, suite_channel_refresh());
 }

@@ -318,104 +318,16 @@ static const struct {
     {"ddr4_2400r", COMMANDS("jedec; without REF REFpb"), "the end of the row"},
     {"ddr4_2400r", COMMANDS("jedec; RD: reads bank, cycles 2"),
      "RD holds the bus for 2 cycles and RDA for 1"},
-    {"lpddr4_3200",
-     {"dram.commands=jedec; ACT: opens bank, cycles 3", "dram.refresh_mode=per_bank",
-      "dram.maintenance=rank"},
-     "behind ACT another one comes after 16 cycles and REFpb after 18"},
-    {"lpddr4_3200",
-     {"dram.commands=jedec; ACT: opens bank, cycles 3; REFpb: refreshes bank, cycles 3",
-      "dram.refresh_mode=per_bank", "dram.maintenance=rank"},
-     NULL},
-    {"lpddr4_3200",
-     {"dram.constraints=jedec; rank: RD RDA -> REFpb >= 50", "dram.refresh_mode=per_bank",
-      "dram.maintenance=rank"},
-     "dram.maintenance: behind RD"},
-/* Built-in rows keep REFpb a cycle farther away from ACT of HBM2 than the next ACT: what rows and commands of
- * one's own add to it counts. */
-#define BEHIND_ACT "rank: ACT ACT2 -> REFpb REFsb"
 #define BANKS_ALONE "dram.refresh_mode=per_bank", "dram.maintenance=rank"
+    /* Every step on the way to a refresh may wait for the longest row; no rank is another one. */
     {"hbm2_pim",
-     {BANKS_ALONE, "dram.trefi_bank=900", "dram.constraints=jedec; bank: PRE -> ACT >= trp + 4"},
-     NULL},
-    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; rank: ACT -> REFpb >= trrd_s"}, NULL},
+     {BANKS_ALONE, "dram.constraints=jedec; rank: RD RDA -> REFpb >= 50"},
+     "closing the rows and refreshing takes up to 1917"},
+    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; other_rank: ACT -> REFpb >= 30"}, NULL},
+    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; other_stack: ACT -> REFpb >= 30"}, NULL},
     {"hbm2_pim",
      {BANKS_ALONE, "dram.trefi_bank=400", "dram.commands=jedec; PRE: closes bank, cycles 3"},
      NULL},
-    {"hbm2_pim",
-     {BANKS_ALONE, "dram.constraints=jedec; rank: ACT -> REFpb >= 4"},
-     "behind ACT another one comes after 2 cycles and REFpb after 5"},
-    {"hbm2_pim",
-     {BANKS_ALONE, "dram.ranks=2", "dram.trefi_bank=900",
-      "dram.constraints=jedec; other_rank: ACT -> REFpb >= 2"},
-     "behind ACT another one comes after 2 cycles and REFpb after 3"},
-    /* A scope that holds nothing more than the rank is the rank, and no rank is another one. */
-    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; other_rank: ACT -> REFpb >= 30"}, NULL},
-    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; other_stack: ACT -> REFpb >= 30"}, NULL},
-    {"hbm2_pim", {BANKS_ALONE, "dram.constraints=jedec; pseudo: ACT -> REFpb >= trrd_s"}, NULL},
-    {"hbm2_pim",
-     {BANKS_ALONE, "dram.pseudo_channels=1", "dram.constraints=jedec; channel: ACT -> REFpb >= trrd_s"},
-     NULL},
-    {"hbm2_pim",
-     {BANKS_ALONE, "dram.pseudo_channels=1", "dram.constraints=jedec; channel: ACT -> REFpb >= 4"},
-     "behind ACT another one comes after 2 cycles and REFpb after 5"},
-    /* A built-in row that is put back as it was is none of one's own; another one is. */
-    {"hbm2_pim",
-     {BANKS_ALONE, "dram.constraints=jedec; without " BEHIND_ACT "; " BEHIND_ACT " >= trrd_s"},
-     NULL},
-    {"hbm2_pim",
-     {BANKS_ALONE, "dram.constraints=jedec; without " BEHIND_ACT "; " BEHIND_ACT " >= trrd_s + 1"},
-     "behind ACT another one comes after 2 cycles and REFpb after 4"},
-/* What says no more than a built-in row that was taken out adds nothing. */
-#define TAKEN_OUT(row)                                                                                       \
-    {                                                                                                        \
-        BANKS_ALONE, ("dram.constraints=jedec; without " BEHIND_ACT "; " row)                                \
-    }
-    {"hbm2_pim", TAKEN_OUT("pseudo: ACT ACT2 -> REFpb REFsb >= trrd_s"), NULL},
-    {"hbm2_pim", TAKEN_OUT(BEHIND_ACT " >= 2"), NULL},
-    {"hbm2_pim", TAKEN_OUT("rank: ACT -> REFpb >= trrd_s"), NULL},
-    {"hbm2_pim", TAKEN_OUT("rank: ACT -> REFpb >= trrd_s + 1"),
-     "behind ACT another one comes after 2 cycles and REFpb after 4"},
-/* How far other ranks and stack identifiers keep away tells nothing about two commands of one. */
-#define OF_RANKS(ranks, rows)                                                                                \
-    {                                                                                                        \
-        BANKS_ALONE, ("dram.ranks=" ranks), "dram.trefi_bank=16000",                                         \
-            ("dram.constraints=jedec; other_rank: RD RDA -> RD RDA >= 60; " rows)                            \
-    }
-    {"hbm2_pim", OF_RANKS("2", "rank: RD RDA -> REFpb >= 40"),
-     "behind RD another one comes after 4 cycles and REFpb after 40"},
-    {"hbm2_pim", OF_RANKS("2", "pseudo: RD RDA -> REFpb >= 40"),
-     "behind RD another one comes after 4 cycles and REFpb after 40"},
-    {"hbm2_pim", OF_RANKS("2", "group: RD RDA -> REFpb >= 40"),
-     "behind RD another one comes after 4 cycles and REFpb after 40"},
-    {"hbm2_pim", OF_RANKS("4", "other_rank: RD RDA -> REFpb >= 40"),
-     "behind RD another one comes after 2 cycles and REFpb after 40"},
-    {"hbm2_pim", OF_RANKS("2", "rank: RD RDA -> REFpb >= 2"), NULL},
-#define OF_STACKS(rows)                                                                                      \
-    {                                                                                                        \
-        BANKS_ALONE, "dram.stack_ids=4", "dram.trefi_bank=16000",                                            \
-            ("dram.constraints=jedec; other_stack: RD RDA -> RD RDA >= 60; " rows)                           \
-    }
-    {"hbm3_6400", OF_STACKS("stack: RD RDA -> REFpb >= 40"), "dram.maintenance: behind RD another one comes"},
-    {"hbm3_6400", OF_STACKS("group: RD RDA -> REFpb >= 40"), "dram.maintenance: behind RD another one comes"},
-    {"hbm3_6400", OF_STACKS("other_stack: RD RDA -> REFpb >= 40"),
-     "dram.maintenance: behind RD another one comes"},
-    {"hbm3_6400", OF_STACKS("stack: RD RDA -> REFpb >= 3"), NULL},
-/* REFsb is of all groups, between which commands come sooner than within one. */
-#define OF_GROUPS(cycles)                                                                                    \
-    {                                                                                                        \
-        "dram.refresh_mode=same_bank", "dram.maintenance=rank", "dram.trefi_bank=9000",                      \
-            "dram.constraints=jedec; group: RD RDA -> REFsb >= " cycles                                      \
-    }
-    {"ddr5_4800an", OF_GROUPS("11"), "dram.maintenance: behind RD another one comes after 8 cycles"},
-    {"ddr5_4800an", OF_GROUPS("7"), NULL},
-    /* Several ranks together issue faster than one of them: what keeps two of these apart counts. */
-    {"ddr4_2400r",
-     {BANKS_ALONE, "dram.ranks=4", "dram.tcs=0", "dram.burst_cycles=1",
-      "dram.constraints=jedec; other_rank: RD RDA WR WRA -> REFpb >= tccd_s"},
-     "behind RD another one comes after 1 cycles and REFpb after 4"},
-    {"hbm2_pim",
-     {BANKS_ALONE, "dram.constraints=jedec; without rank: PRE -> REF; rank: RD RDA -> REFpb >= 50"},
-     "dram.maintenance: behind RD another one comes after 4 cycles and REFpb after 50"},
 /* Rows of a rank open no faster than tRRD and tFAW allow, by the one that is left. */
 #define RANKS_AND(rows)                                                                                      \
     {                                                                                                        \

@@ -9,9 +9,9 @@ pimsim_test(test_dram_channel
           ${PROJECT_SOURCE_DIR}/tools/command/dram/run.c ${PROJECT_SOURCE_DIR}/tools/command/dram/log.c
           ${PROJECT_SOURCE_DIR}/tools/command/dram/check.c ${PROJECT_SOURCE_DIR}/tools/command/dram/latency.c
            ${dram_channel_folder}/test_tensor.c ${dram_channel_folder}/test_run.c ${dram_channel_folder}/test_energy.c
-          ${dram_channel_folder}/test_idle.c
+          ${dram_channel_folder}/test_idle.c ${dram_channel_folder}/test_refresh.c
   LINK pimsim_dram pimsim_traces
-  SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals channel_policy channel_run channel_energy channel_idle)
+  SUITES channel_golden channel_stepped channel_check channel_stream channel_tensor channel_refusals channel_policy channel_run channel_energy channel_idle channel_refresh)
 pimsim_test(test_dram_channel_long
   SOURCES ${dram_channel_folder}/support.c ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_long.c
           ${dram_channel_folder}/test_stepped.c ${dram_channel_folder}/stepped_controller.c

@@ -130,6 +130,8 @@ static enum pim_status finish(struct running *running, struct pim_dram_memory *m
     run->cycles = pim_dram_memory_finish(memory);
     run->cpu_seconds += cpu_seconds() - start;
     pim_dram_memory_counters(memory, run->cycles, &run->counters);
+    if (pim_dram_counters_judge(&run->counters, error) != PIM_OK)
+        return error->status;
     if (running->status != PIM_OK || retire(running, error) != PIM_OK)
         return error->status;
     pim_dram_energy_compute(&running->configuration->specification, &running->configuration->energy,
