@@ -115,6 +115,8 @@ static enum pim_status read_line(struct pim_csv_reader *reader, bool *more, stru
     while ((character = getc_unlocked(reader->stream)) != EOF && character != '\n') {
         if (length == 0)
             reader->line++;
+        if (character == 0x8b && length == 1 && reader->line == 1 && reader->buffer[0] == '\x1f')
+            return refuse_line(reader, "is compressed by gzip: unpack it first", error);
         if (character == '\0')
             return refuse_line(reader, "contains a zero byte: this is not a text file", error);
         if (length > PIM_CSV_LINE_BYTES || (length == PIM_CSV_LINE_BYTES && character != '\r'))

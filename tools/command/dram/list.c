@@ -161,6 +161,9 @@ static enum pim_status read_places(struct dram_source *source, size_t first, uin
     struct dram_words *words = &source->words;
     const size_t given = words->count - first;
     const bool pseudo = given == 7, grouped = given >= 6;
+    if (words->gap)
+        return dram_words_refuse(words, 0, "an empty place: a number stands before and behind each comma",
+                                 error);
     if (o->stack_ids > 1)
         return dram_words_refuse(words, 0,
                                  "with dram.stack_ids above 1 a list of places does not say which of them is "

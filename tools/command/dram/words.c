@@ -31,6 +31,9 @@ static enum pim_status read_line(struct dram_words *words, size_t *length, struc
     size_t n = 0;
     int c;
     while ((c = getc(words->file)) != EOF && c != '\n') {
+        if (c == 0x8b && n == 1 && words->line == 0 && words->text[0] == '\x1f')
+            return pim_fail(error, PIM_BAD_INPUT, "%s:1: is compressed by gzip: unpack it first",
+                            words->path);
         if (c == '\0' || n + 1 == sizeof words->text)
             return pim_fail(error, PIM_BAD_INPUT,
                             "%s:%" PRIu64 ": %s: allowed are lines of text of up to %d characters",
@@ -60,9 +63,12 @@ enum pim_status dram_words_next(struct dram_words *words, bool commas, bool *mor
         char *at = words->text;
         if (*at == '#')
             continue;
-        while (*at) {
-            while (is_blank(*at, commas))
-                *at++ = '\0';
+        words->gap = false;
+        for (;;) {
+            unsigned between = words->count == 0; /* commas since the word before; one is enough */
+            for (; is_blank(*at, commas); *at++ = '\0')
+                between += *at == ',';
+            words->gap |= between > 1 || (between > 0 && words->count > 0 && !*at);
             if (!*at)
                 break;
             if (words->count == DRAM_WORDS_MAX)

@@ -18,6 +18,7 @@ struct dram_words {
     uint64_t line; /* from 1 */
     size_t count;
     char *word[DRAM_WORDS_MAX]; /* of the present line */
+    bool gap;                   /* it has a comma with no word before it, or none behind it */
     char text[DRAM_WORDS_LINE];
 };
 
