@@ -241,9 +241,10 @@ static void unusual(struct pim_random *random, struct pim_noc_configuration *is)
 
 static void usual(struct pim_random *random, struct pim_noc_configuration *is)
 {
-    is->virtual_channels = chance(random, 4) ? pick(random, 9, 32) : pick(random, 1, 8);
-    is->buffer_flits = chance(random, 3) ? pick(random, 1, 40) : pick(random, 1, 9);
-    is->link_latency = chance(random, 3) ? pick(random, 2, 6) : 1;
+    is->virtual_channels =
+        chance(random, 4) ? pick(random, 9, 32) : pick(random, 1, chance(random, 2) ? 2 : 8);
+    is->buffer_flits = chance(random, 3) ? pick(random, 5, 40) : pick(random, 1, 5);
+    is->link_latency = chance(random, 2) ? pick(random, 2, 12) : 1; /* few credits for a way */
     is->credit_delay = chance(random, 4) ? pick(random, 1, 3) : 0;
     is->switch_traversal_delay = chance(random, 6) ? pick(random, 2, 3) : 1;
     if (chance(random, 4))

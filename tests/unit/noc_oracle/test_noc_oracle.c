@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FIRST = 77001, NETWORKS = 80, MESHES = 60, USUALS = 40, LISTED = 60, MANY_PORTS = 12 };
+enum { FIRST = 77001, NETWORKS = 70, MESHES = 60, USUALS = 30, LISTED = 60, MANY_PORTS = 12 };
 
 void describe_network(const struct pim_noc_configuration *is, uint64_t seed, char *text, size_t size)
 {
