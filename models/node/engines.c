@@ -211,8 +211,9 @@ static uint8_t start_memory(struct pim_node *node, struct pim_slot *slot)
     if (!inside_memory(node, burst.address, burst.bytes, burst.stride, burst.count)) {
         pim_node_fail(node, slot,
                       "%" PRIu32 " pieces of %" PRIu32 " bytes from address %" PRIu64
-                      " overlap or reach beyond the memory of the node",
-                      burst.count, burst.bytes, burst.address);
+                      " overlap or reach beyond the memory of the node, which has %" PRIu64 " bytes",
+                      burst.count, burst.bytes, burst.address,
+                      node->array->configuration.bank.capacity_bytes);
         return PIM_STATE_WAIT + PIM_WAIT_BUFFER;
     }
     if (!can_give_back(node, slot, &space) || !take_space(node, slot))

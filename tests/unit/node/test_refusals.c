@@ -36,7 +36,8 @@ static const struct {
      "instruction 3 (store): gives back 64 bytes of the input buffer, which holds 0 bytes that are not given "
      "back yet"},
     /* memory: 8 MiB */
-    {PHASE UNIT(0, "load none address=8388608 bytes=1\n"), "reach beyond the memory of the node"},
+    {PHASE UNIT(0, "load none address=8388608 bytes=1\n"),
+     "reach beyond the memory of the node, which has 8388608 bytes"},
     {PHASE UNIT(0, "load none address=8388607 bytes=2\n"), "reach beyond the memory"},
     {PHASE UNIT(0, "load none address=0 bytes=1 stride=2147483648 count=1073741824\n"),
      "reach beyond the memory"},

@@ -100,25 +100,44 @@ static const struct {
     const char *preset, *clock, *values;
     uint64_t share; /* bytes of a node */
     uint32_t first, second;
+    unsigned nodes; /* that share */
 } pairs[] = {
-    {"dram.standard=ddr4_2400r", "clock.memory_khz=1200000", "", UINT64_C(1) << 32, 1024, 640},
+    {"dram.standard=ddr4_2400r", "clock.memory_khz=1200000", "", UINT64_C(1) << 32, 1024, 640, 2},
     {"dram.standard=ddr4_2400r", "clock.memory_khz=1200000",
-     "dram = { scheduler = \\\"frfcfs_row_hit\\\"; };", UINT64_C(1) << 32, 4096, 4096},
-    {"dram.standard=hbm1_2000", "clock.memory_khz=1000000", "", UINT64_C(1) << 28, 96, 2048},
+     "dram = { scheduler = \\\"frfcfs_row_hit\\\"; };", UINT64_C(1) << 32, 4096, 4096, 2},
+    {"dram.standard=hbm1_2000", "clock.memory_khz=1000000", "", UINT64_C(1) << 28, 96, 2048, 2},
+    /* Shares that no power of two is, rounded down to rows; of three and of seven there are two nodes. */
+    {"dram.standard=ddr4_2400r", "clock.memory_khz=1200000", "", (UINT64_C(1) << 33) / 3 / 8192 * 8192, 5000,
+     9001, 3},
+    {"dram.standard=ddr3_1600k_1gb_x16", "clock.memory_khz=800000", "", (UINT64_C(1) << 29) / 7 / 8192 * 8192,
+     100000, 33, 7},
+    /* One bank, for which both wait, over several refreshes. */
+    {"dram.standard=ddr4_2400r", "clock.memory_khz=1200000", "dram = { bank_groups = 1; banks = 1; };",
+     UINT64_C(1) << 28, 60000, 30000, 2},
+    /* Refreshes of banks in ranks of their own; of the banks of one number; stack identifiers. */
+    {"dram.standard=lpddr4_3200", "clock.memory_khz=1600000",
+     "dram = { ranks = 2; refresh_mode = \\\"per_bank\\\"; maintenance = \\\"rank\\\"; };", UINT64_C(1) << 29,
+     70001, 40000, 2},
+    {"dram.standard=ddr5_4800an_16gb_x8", "clock.memory_khz=2400000",
+     "dram = { refresh_mode = \\\"same_bank\\\"; page = \\\"closed\\\"; };", UINT64_C(1) << 32, 50000, 50063,
+     2},
+    {"dram.standard=hbm3_6400_8gb_8hi", "clock.memory_khz=3200000", "dram = { pseudo_channels = 1; };",
+     UINT64_C(1) << 28, 90000, 20001, 2},
 };
 
 START_TEST(nodes_take_turns)
 {
-    char values[128], program[512];
+    char values[160], nodes[32], program[512];
     (void)snprintf(values, sizeof values, "dram.standard_values=\"%s\"", pairs[_i].values);
+    (void)snprintf(nodes, sizeof nodes, "dram.nodes=%u", pairs[_i].nodes);
     struct run run = {.width = 2,
                       .height = 1,
-                      .settings = {pairs[_i].preset, pairs[_i].clock, values, "dram.nodes=2",
+                      .settings = {pairs[_i].preset, pairs[_i].clock, values, nodes,
                                    "dram.arbitration_bytes=1048576", "clock.logic_khz=1000000",
                                    "clock.network_khz=1000000"}};
     (void)snprintf(program, sizeof program,
-                   ".phase 0 \"work\" cycles=0\n.unit 0\nphase_begin 0\nload input address=0 bytes=%u\n"
-                   "phase_end 0\n.unit 1\nphase_begin 0\nload input address=0 bytes=%u\nphase_end 0\n",
+                   ".phase 0 \"work\" cycles=0\n.unit 0\nphase_begin 0\nload none address=0 bytes=%u\n"
+                   "phase_end 0\n.unit 1\nphase_begin 0\nload none address=0 bytes=%u\nphase_end 0\n",
                    pairs[_i].first, pairs[_i].second);
     replay_well(&run, program);
 
