@@ -7,3 +7,5 @@ pimsim_test(test_estimate
   SUITES memory engines ring pace tiling programs)
 add_test(NAME map.rough COMMAND ${PROJECT_SOURCE_DIR}/tests/map_rough $<TARGET_FILE:pimsim>)
 set_tests_properties(map.rough PROPERTIES LABELS quick TIMEOUT 1200 COST 40 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+add_test(NAME map.estimate COMMAND ${PROJECT_SOURCE_DIR}/tests/map_estimate $<TARGET_FILE:pimsim>)
+set_tests_properties(map.estimate PROPERTIES LABELS long TIMEOUT 1800 COST 60 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
