@@ -262,11 +262,20 @@ static bool checks(const void *plan)
     return made->check;
 }
 
+/* Takes a Ctrl-C, which ends no check: the next one ends the program. */
+static void progress_of_check(void *context, const char *what, uint64_t done, uint64_t total)
+{
+    const struct told *told = context;
+    progress(context, what, done, total);
+    if (told->search->stop)
+        (void)told->search->stop(told->search->context);
+}
+
 static enum pim_status check(void *plan, const char *path, struct pim_error *error)
 {
     struct made *made = plan;
     struct told told = {.search = made->search};
-    const struct pim_schedule_watch watch = {progress, NULL, &told};
+    const struct pim_schedule_watch watch = {progress_of_check, NULL, &told};
     struct pim_allspark_check values;
     struct pim_trace *trace;
     PIM_TRY(pim_trace_open(path, &trace, error));

@@ -32,14 +32,15 @@ static bool take_point(struct crew *crew, struct pim_sweep_point *point)
 {
     while (crew->error.status == PIM_OK && !crew->stopped && crew->next < crew->last) {
         bool admitted = false, wanted = false;
-        crew->stopped = crew->sink->stop && crew->sink->stop(crew->sink->context);
-        if (crew->stopped)
-            return false;
         pim_sweep_locate(crew->sweep, crew->next++, point);
         if (pim_sweep_admits(crew->sweep, point, &admitted, &crew->error) != PIM_OK || !admitted)
             continue;
-        if (crew->sink->wanted(crew->sink->context, point->number, &wanted, &crew->error) == PIM_OK && wanted)
-            return true;
+        if (crew->sink->wanted(crew->sink->context, point->number, &wanted, &crew->error) != PIM_OK ||
+            !wanted)
+            continue;
+        /* Asked where something is left to do: else nothing ended early. */
+        crew->stopped = crew->sink->stop && crew->sink->stop(crew->sink->context);
+        return !crew->stopped;
     }
     return false;
 }
@@ -77,7 +78,7 @@ static void *work(void *argument)
 static void look_for_stop(struct crew *crew, const sigset_t *interrupt)
 {
     const struct timespec now = {0, 0};
-    if (crew->stopped || crew->sink->leave_signals || sigtimedwait(interrupt, NULL, &now) != SIGINT)
+    if (crew->interrupted || crew->sink->leave_signals || sigtimedwait(interrupt, NULL, &now) != SIGINT)
         return;
     crew->stopped = crew->interrupted = true;
     (void)fprintf(stderr, "\nstopping: %u point%s still run%s to the end; Ctrl-C again leaves %s\n",

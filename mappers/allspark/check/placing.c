@@ -352,8 +352,11 @@ static enum pim_status read_head(const struct placing *placing, uint32_t unit, s
     for (; status == PIM_OK && now; status = pim_trace_cursor_next(cursor, &now, error)) {
         if (now->opcode == PIM_OP_PHASE_BEGIN)
             inside = strcmp(pim_trace_phase(placing->trace, now->u.control.phase)->name, "head") == 0;
-        if (inside && now->opcode == PIM_OP_MATRIX && !weight_order_take(order, now))
+        if (inside && now->opcode == PIM_OP_MATRIX && !weight_order_take(order, now)) {
+            status = pim_fail(error, PIM_BAD_INPUT,
+                              "node %" PRIu32 " multiplies more than its weights of the classifier", unit);
             break;
+        }
     }
     pim_trace_cursor_destroy(cursor);
     if (status == PIM_OK && !weight_order_is_complete(order))

@@ -109,7 +109,7 @@ static enum pim_status write_formula(const char *path, const struct formula *for
     return PIM_OK;
 }
 
-/* One that is stopped, or ended by a signal, has no answer. */
+/* One that is stopped mostly has no answer; what it wrote is read: the cycles are evaluated anew. */
 static enum pim_status run(const struct sat_solver *solver, const struct question *question,
                            const struct pim_cycles_options *asked, struct pim_error *error)
 {

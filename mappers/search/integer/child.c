@@ -72,7 +72,7 @@ bool pim_child_run(const char *const *arguments, const char *output, const struc
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) == 0 &&
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0600) == 0 &&
         posix_spawn_file_actions_adddup2(&actions, 1, 2) == 0 &&
-        posix_spawnp(&child, copies[0], &actions, &attributes, copies, environ) == 0 &&
+        (errno = posix_spawnp(&child, copies[0], &actions, &attributes, copies, environ)) == 0 &&
         wait_for(child, limit, status, stopped);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&actions);

@@ -15,8 +15,8 @@ struct pim_solver_limit {
 
 /*
  * Runs a program of the PATH: `arguments` end with NULL, its name is the first; `output` gets what it says.
- * SIGINT reaches it, also where this thread holds it back. False: it could not be started, or was lost; else
- * *status is that of waitpid(). *stopped: it was asked to end before its time was over.
+ * SIGINT reaches it, also where this thread holds it back. False: it could not be started or was lost, errno
+ * says why; else *status is that of waitpid(). *stopped: it was asked to end before its time was over.
  */
 bool pim_child_run(const char *const *arguments, const char *output, const struct pim_solver_limit *limit,
                    int *status, bool *stopped);

@@ -166,7 +166,7 @@ static struct pim_trace *broken_copy(const struct pim_trace *trace, struct place
 static void break_all(const struct scenario *scenario, uint64_t tries, bool zeros)
 {
     for (enum breakage breakage = 0; breakage < BREAKAGES; breakage++) {
-        uint64_t places = 0, tried = 0;
+        uint64_t places = 0, tried = 0, found = 0;
         struct place all = {.breakage = breakage, .skip = UINT64_MAX};
         ck_assert_ptr_null(broken_copy(scenario->trace, &all));
         places = UINT64_MAX - all.skip;
@@ -183,8 +183,10 @@ static void break_all(const struct scenario *scenario, uint64_t tries, bool zero
                           "%s: not found: %s of instruction %" PRIu64 " of unit %" PRIu32, scenario->name,
                           names[breakage], place.index, place.unit);
             ck_assert(status == PIM_OK || error.text[0] != '\0');
+            found += status != PIM_OK;
             pim_trace_close(broken);
         }
+        ck_assert_msg(found > 0 || tried == 0, "%s: never found: %s", scenario->name, names[breakage]);
         ck_assert_msg(tried > 0 || breakage == LOADS_EXCHANGED, "%s: nothing to break: %s", scenario->name,
                       names[breakage]);
     }

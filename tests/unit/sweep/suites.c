@@ -10,4 +10,5 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, sweep_specification_suite());
     srunner_add_suite(runner, sweep_store_suite());
     srunner_add_suite(runner, sweep_task_suite());
+    srunner_add_suite(runner, sweep_workers_suite());
 }

@@ -10,5 +10,6 @@ Suite *sweep_points_suite(void);
 Suite *sweep_specification_suite(void);
 Suite *sweep_store_suite(void);
 Suite *sweep_task_suite(void);
+Suite *sweep_workers_suite(void);
 
 #endif

@@ -65,10 +65,11 @@ enum pim_status dram_words_next(struct dram_words *words, bool commas, bool *mor
             continue;
         words->gap = false;
         for (;;) {
-            unsigned between = words->count == 0; /* commas since the word before; one is enough */
+            unsigned between =
+                words->count < 2; /* commas since the word before: one, none before the places */
             for (; is_blank(*at, commas); *at++ = '\0')
                 between += *at == ',';
-            words->gap |= between > 1 || (between > 0 && words->count > 0 && !*at);
+            words->gap |= between > 1 || (between > 0 && words->count > 1 && !*at);
             if (!*at)
                 break;
             if (words->count == DRAM_WORDS_MAX)

@@ -521,7 +521,7 @@ int command_validate(int argument_count, char **arguments)
     struct comparison comparison = {0};
     enum pim_status status =
         all && format != FORMAT_TEXT
-            ? pim_fail(&error, PIM_USAGE, "--phases is for --format text: the others list all phases anyhow")
+            ? pim_fail(&error, PIM_USAGE, "--phases is for --format text: JSON and CSV have all phases")
             : replay_run(files.items[0], &common, &options, &replay, &error);
     if (status == PIM_OK && !replay.result.complete)
         status = pim_fail(&error, PIM_USAGE,

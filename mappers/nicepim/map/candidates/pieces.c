@@ -15,7 +15,7 @@ struct pieces *pieces_create(const struct flow_operation *operation, uint32_t si
     return pieces;
 }
 
-static uint32_t parts_of(const struct pim_cut *cut, uint32_t loop)
+static uint32_t parts_along(const struct pim_cut *cut, uint32_t loop)
 {
     return cut->high[loop] * cut->wide[loop];
 }
@@ -31,9 +31,9 @@ void pieces_begin(struct pieces *pieces, const struct pim_cut *cut)
     pieces->made++;
     pieces->idle = false;
     for (uint32_t loop = 0; loop < PIM_LOOPS; loop++)
-        pieces->idle |= parts_of(cut, loop) > pieces->operation->conv.length[loop];
-    pieces->sharing =
-        pieces->side == 0 ? parts_of(cut, PIM_LOOP_K) : parts_of(cut, PIM_LOOP_P) * parts_of(cut, PIM_LOOP_Q);
+        pieces->idle |= parts_along(cut, loop) > pieces->operation->conv.length[loop];
+    pieces->sharing = pieces->side == 0 ? parts_along(cut, PIM_LOOP_K)
+                                        : parts_along(cut, PIM_LOOP_P) * parts_along(cut, PIM_LOOP_Q);
 }
 
 static void make(const struct pieces *pieces, uint32_t row, uint32_t column, struct cut_piece *piece)
@@ -53,7 +53,7 @@ static void make(const struct pieces *pieces, uint32_t row, uint32_t column, str
         flow_product_box(operation, &part, box);
     } else {
         flow_right_box(operation, &part, box);
-        index = part.index[PIM_LOOP_P] * parts_of(cut, PIM_LOOP_Q) + part.index[PIM_LOOP_Q];
+        index = part.index[PIM_LOOP_P] * parts_along(cut, PIM_LOOP_Q) + part.index[PIM_LOOP_Q];
     }
     if (pieces->sharing > 1)
         split_box(box, pieces->layout, pieces->sharing, index, piece->box, &runs);

@@ -12,7 +12,7 @@
 struct cut_piece {
     struct pim_span box[4];
     uint64_t elements;
-    uint32_t made; /* of which high and wide */
+    uint32_t made; /* pieces.made when it was made: another cut since then makes it anew */
     bool works;    /* its part makes something */
 };
 

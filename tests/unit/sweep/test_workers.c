@@ -1,0 +1,77 @@
+/* When the threads of a sweep stop: asked where a point is left, and nowhere else. */
+#include "tests/unit/sweep/suites.h"
+#include "tests/unit/sweep/support.h"
+#include "tools/sweep/result.h"
+#include "tools/sweep/trace_pool.h"
+#include "tools/sweep/workers.h"
+
+#include <stdlib.h>
+
+/* Points below `wanted` are wanted; after `most` of them time is over. */
+struct limit {
+    uint64_t wanted, most, done;
+};
+
+static enum pim_status is_wanted(void *context, uint64_t point, bool *wanted, struct pim_error *error)
+{
+    const struct limit *limit = context;
+    (void)error;
+    *wanted = point < limit->wanted;
+    return PIM_OK;
+}
+
+static enum pim_status count(void *context, const struct pim_sweep_result *result, struct pim_error *error)
+{
+    struct limit *limit = context;
+    (void)result;
+    (void)error;
+    limit->done++;
+    return PIM_OK;
+}
+
+static void run_nothing(void *context, const struct pim_sweep_point *point, struct pim_sweep_result *result)
+{
+    (void)context;
+    pim_sweep_result_initialize(result, point->number);
+}
+
+static bool is_over(void *context)
+{
+    const struct limit *limit = context;
+    return limit->done >= limit->most;
+}
+
+static void expect(uint64_t wanted, uint64_t most, uint64_t done, bool stopped)
+{
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_sweep sweep = {0};
+    struct pim_sweep_outcome outcome;
+    struct limit limit = {wanted, most, 0};
+    const struct pim_sweep_sink sink = {
+        .context = &limit, .wanted = is_wanted, .add = count, .run = run_nothing, .stop = is_over};
+    vary(&sweep, "noc.flit_bits", "8,16,32,64");
+    ck_assert_msg(pim_sweep_work(&sweep, NULL, &sink, 0, 4, 1, 4, true, &outcome, &error) == PIM_OK, "%s",
+                  error.text);
+    ck_assert_uint_eq(outcome.done, done);
+    ck_assert(outcome.stopped == stopped && !outcome.interrupted);
+    pim_sweep_terminate(&sweep);
+}
+
+START_TEST(a_stop_is_asked_for_where_a_point_is_left)
+{
+    expect(4, 5, 4, false);
+    expect(4, 4, 4, false);
+    expect(4, 2, 2, true);
+    expect(2, 2, 2, false); /* the others are there already */
+    expect(0, 0, 0, false);
+}
+END_TEST
+
+Suite *sweep_workers_suite(void)
+{
+    Suite *suite = suite_create("sweep_workers");
+    TCase *tests = tcase_create("sweep_workers");
+    tcase_add_test(tests, a_stop_is_asked_for_where_a_point_is_left);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
