@@ -2,6 +2,7 @@
 
 #include "mappers/search/problem.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -58,6 +59,7 @@ bool pim_child_run(const char *const *arguments, const char *output, const struc
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     pid_t child;
+    assert(arguments[0] != NULL);
     *stopped = false;
     for (size_t i = 0; i + 1 < MOST && arguments[i]; i++)
         copies[i] = (char *)(uintptr_t)arguments[i];

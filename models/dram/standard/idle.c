@@ -62,6 +62,15 @@ static bool has_other_uses(const struct pim_configuration *values, const char *p
             pim_configuration_given(values, "dram.commands"));
 }
 
+/* REFsb has the fine rate where trfc_fine is given (take_refresh). */
+static bool makes_fine(const struct pim_configuration *values, const char *path)
+{
+    char mode[32];
+    pim_configuration_show(values, paths[MODE], mode, sizeof mode);
+    return strcmp(mode, "\"same_bank\"") == 0 &&
+           strncmp(path, "dram.trfc_fine", strlen("dram.trfc_fine")) == 0;
+}
+
 bool pim_dram_bank_interval_counts(const struct pim_configuration *values)
 {
     char mode[32];
@@ -103,7 +112,7 @@ enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, str
         char value[32]; /* "currents" in its quotes is the longest */
         pim_configuration_show(values, decider, value, sizeof value);
         if (!strstr(idle[i].needed, value) && pim_configuration_in_spite(values, idle[i].path, decider) &&
-            !has_other_uses(values, idle[i].path))
+            !has_other_uses(values, idle[i].path) && !makes_fine(values, idle[i].path))
             return pim_configuration_fail(
                 values, error, idle[i].path,
                 "counts with %s %s alone, which is %s here: it would change nothing", decider, idle[i].needed,

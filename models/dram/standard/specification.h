@@ -78,7 +78,7 @@ enum pim_dram_command {
     X(RFC_FINE, "trfc_fine", "0", "With refresh_rate above 1: trfc of its shorter refreshes.")               \
     X(RFCPB, "trfc_bank", "160", "REFpb (REFsb) to ACT or REFpb of the same bank.")                          \
     X(RREFD, "trrefd", "8", "REFpb (REFsb) to ACT or REFpb of another bank.")                                \
-    X(REFPB_REFPB, "trefpb_refpb", "0", "REFpb to REFpb of another bank (LPDDR5: tpbR2pbR); 0: trrefd.")     \
+    X(REFPB_REFPB, "trefpb_refpb", "0", "REFpb to REFpb of another bank (LPDDR: tpbR2pbR); 0: trrefd.")      \
     X(REFI, "trefi", "9364", "Due refreshes of a rank are this far apart.")                                  \
     X(REFIPB, "trefi_bank", "0",                                                                             \
       "Due REFpb (REFsb) of a rank are this far apart; 0: trefi / their number. "                            \

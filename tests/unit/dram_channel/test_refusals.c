@@ -146,6 +146,7 @@ static const struct {
     {"ddr5_4800an",
      {"dram.refresh_mode=same_bank", "dram.trefi=4000", "dram.trefi_bank_ns=900"},
      "dram.trefi: counts with dram.refresh_mode \"same_bank\" where dram.trefi_bank_ns is 0, which is 900"},
+    {"ddr5_4800an", {"dram.refresh_mode=same_bank", "dram.trfc_fine=385", "energy.model=none"}, NULL},
     {"lpddr5_6400", {"dram.refresh_mode=per_bank", "dram.trefi_ns=3000", "dram.trefi_bank=0"}, NULL},
     {"lpddr5_6400", {"dram.refresh_mode=same_bank", "dram.trefi_ns=3000"}, NULL}, /* 391 is that of REFpb */
     {"lpddr5_6400",

@@ -44,11 +44,12 @@ static bool is_over(void *context)
 static void expect(uint64_t wanted, uint64_t most, uint64_t done, bool stopped)
 {
     struct pim_error error = {PIM_OK, ""};
-    struct pim_sweep sweep = {0};
+    struct pim_sweep sweep;
     struct pim_sweep_outcome outcome;
     struct limit limit = {wanted, most, 0};
     const struct pim_sweep_sink sink = {
         .context = &limit, .wanted = is_wanted, .add = count, .run = run_nothing, .stop = is_over};
+    pim_sweep_initialize(&sweep);
     vary(&sweep, "noc.flit_bits", "8,16,32,64");
     ck_assert_msg(pim_sweep_work(&sweep, NULL, &sink, 0, 4, 1, 4, true, &outcome, &error) == PIM_OK, "%s",
                   error.text);

@@ -130,8 +130,6 @@ static enum pim_status finish(struct running *running, struct pim_dram_memory *m
     run->cycles = pim_dram_memory_finish(memory);
     run->cpu_seconds += cpu_seconds() - start;
     pim_dram_memory_counters(memory, run->cycles, &run->counters);
-    if (pim_dram_counters_judge(&run->counters, error) != PIM_OK)
-        return error->status;
     if (running->status != PIM_OK || retire(running, error) != PIM_OK)
         return error->status;
     pim_dram_energy_compute(&running->configuration->specification, &running->configuration->energy,
@@ -142,7 +140,9 @@ static enum pim_status finish(struct running *running, struct pim_dram_memory *m
     if (dram_log_each(&running->log, &taker, error) != PIM_OK)
         return error->status;
     dram_log_use_end(&running->use, run->cycles);
-    return running->use.check ? judge(running, error) : PIM_OK;
+    if (running->use.check && judge(running, error) != PIM_OK)
+        return error->status;
+    return pim_dram_counters_judge(&run->counters, error);
 }
 
 enum pim_status dram_run_execute(struct dram_run *run, const struct pim_dram_configuration *configuration,

@@ -289,7 +289,7 @@ static enum pim_status merge(struct machine *machine, struct unit *unit, uint64_
     size_t items = 0;
     for (; total < count + unit->weights_used; items++)
         total += queue->items[queue->head + items].count;
-    uint16_t *values = malloc(total * sizeof *values);
+    uint16_t *values = malloc((total + 1) * sizeof *values);
     if (!values)
         return machine_no_memory(machine);
     uint64_t filled = 0;
