@@ -64,6 +64,17 @@ uint64_t pim_dram_own_delay(const struct pim_dram_specification *specification)
     return steps * (uint64_t)longest + (uint64_t)behind;
 }
 
+/* Does a row keep PREs apart, all of its scope alike? Not so one of other ranks or stack identifiers: PREs of
+ * one follow one another sooner. Nor one by which PREs, which it does not keep apart, keep PREA of another
+ * rank waiting. */
+static bool is_of_pres(const struct pim_dram_row *row)
+{
+    if (((row->previous | row->next) & ~PRES) || row->scope == PIM_DRAM_SCOPE_OTHER_STACK ||
+        row->scope == PIM_DRAM_SCOPE_OTHER_RANK)
+        return false;
+    return row->scope <= PIM_DRAM_SCOPE_RANK || !(row->previous & SET(PRE)) || !(row->next & SET(PREA));
+}
+
 /*
  * A row about one kind of command keeps them apart fairly: of those that are ready together maintenance and
  * what it waits for come first. So does one that only what belongs to one bank can break. Between ranks and
@@ -73,13 +84,12 @@ uint64_t pim_dram_own_delay(const struct pim_dram_specification *specification)
 static bool holds(const struct pim_dram_specification *specification, const struct pim_dram_row *row)
 {
     const struct pim_dram_organization *organization = &specification->organization;
-    const bool all_pres = !(row->previous & ~PRES) && !(row->next & ~PRES);
     if (!row->own || row->scope == PIM_DRAM_SCOPE_BANK || says_nothing(organization, row->scope) ||
         !(row->previous & ~REFRESHES) || pim_dram_longest_distance(specification, row) <= 1)
         return false;
     if (row->scope == PIM_DRAM_SCOPE_CHANNEL && organization->pseudo_channels > 1 && (row->next & COLUMNS))
         return true;
-    return (row->next & (PRES | REFRESHES)) && !all_pres;
+    return (row->next & (PRES | REFRESHES)) && !is_of_pres(row);
 }
 
 bool pim_dram_own_rows_hold(const struct pim_dram_specification *specification)

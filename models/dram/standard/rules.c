@@ -126,16 +126,35 @@ static bool needs_idle_bank(enum pim_dram_command command)
            command == PIM_DRAM_REFSB;
 }
 
-/* The longest distance from ACT to the next of a class at another bank of the rank, by effects from `reach`
- * on. */
+/* The longest distance from ACT to the next of a class at another bank of the rank that has `reach` as its
+ * narrowest. */
 static uint32_t other_distance(const struct pim_dram_rules *rules, enum reach reach, enum class next)
 {
     const struct effects *effects = &rules->effects[PIM_DRAM_ACT];
     uint32_t distance = 1;
-    for (uint32_t i = effects->begin[reach]; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++)
-        if (effects->list[i].next == (uint32_t)next && effects->list[i].cycles > distance)
+    for (uint32_t i = effects->begin[reach]; i < effects->begin[REACH_PSEUDO_CHANNEL]; i++) {
+        const bool same_stack = reach < REACH_OTHER_STACK;
+        const bool of_others = i >= effects->begin[REACH_OTHER_STACK] && i < effects->begin[REACH_RANK];
+        if (!(same_stack && of_others) && effects->list[i].next == (uint32_t)next &&
+            effects->list[i].cycles > distance)
             distance = effects->list[i].cycles;
+    }
     return distance;
+}
+
+/* Could ACTs that follow one another keep a refresh of banks away for ever? Where it stays farther from an
+ * ACT than the next ACT does: in a bank of the same group, of another one, or of another stack identifier.
+ * REFsb is of all groups, whose ACTs come in turns. The distance that keeps it away; 0: they cannot. */
+static uint32_t hold_behind_act(const struct pim_dram_rules *rules, enum class refresh)
+{
+    bool outrun = false;
+    uint32_t longest = 0;
+    for (enum reach reach = REACH_GROUP; reach <= REACH_OTHER_STACK; reach++) {
+        const uint32_t distance = other_distance(rules, reach, refresh);
+        outrun |= distance > other_distance(rules, refresh == CLASS_REFSB ? REACH_RANK : reach, CLASS_ACT);
+        longest = distance > longest ? distance : longest;
+    }
+    return outrun ? longest : 0;
 }
 
 /* What keeps requests away from independent maintenance, beside its own banks. */
@@ -145,13 +164,8 @@ static void take_holds(struct pim_dram_rules *rules)
     if (!policy->independent)
         return;
     rules->fenced = pim_dram_own_rows_hold(&rules->specification);
-    if (policy->per_bank_refresh) {
-        /* REFsb is of all groups, whose ACTs come in turns. */
-        const enum reach turns = policy->same_bank ? REACH_RANK : REACH_GROUP;
-        const uint32_t behind =
-            other_distance(rules, REACH_GROUP, policy->same_bank ? CLASS_REFSB : CLASS_REFPB);
-        rules->refresh_behind_act = behind > other_distance(rules, turns, CLASS_ACT) ? behind : 0;
-    }
+    if (policy->per_bank_refresh)
+        rules->refresh_behind_act = hold_behind_act(rules, policy->same_bank ? CLASS_REFSB : CLASS_REFPB);
 }
 
 struct pim_dram_rules *pim_dram_rules_create(const struct pim_dram_specification *specification,

@@ -364,14 +364,17 @@ static bool is_rival(const struct controller *c, const struct job *job, uint32_t
     return waits && bank / pseudo == job->rank * c->per_rank / pseudo && !(peer && same_direction);
 }
 
-/* From ACT to the next command of the kind in another bank of the rank, by rows of `scope` and wider ones. */
+/* From ACT to the next command of the kind in another bank of the rank: of the same group (`scope` group), of
+ * another one (stack), of another stack identifier (other_stack), or the least of all (rank). */
 static uint32_t behind_act(const struct controller *c, enum pim_dram_scope scope, enum pim_dram_command next)
 {
     uint32_t longest = 1;
     for (size_t i = 0; i < c->table.count; i++) {
         const struct pim_dram_constraint *row = &c->table.row[i];
+        const bool elsewhere = row->scope == PIM_DRAM_SCOPE_OTHER_RANK ||
+                               (row->scope == PIM_DRAM_SCOPE_OTHER_STACK && row->scope != scope);
         if ((row->previous >> PIM_DRAM_ACT & 1) && (row->next >> next & 1) && row->window == 1 &&
-            row->scope >= scope && row->scope != PIM_DRAM_SCOPE_OTHER_RANK && row->cycles > longest)
+            row->scope >= scope && !elsewhere && row->cycles > longest)
             longest = row->cycles;
     }
     return longest;
@@ -384,9 +387,14 @@ static bool is_held(const struct controller *c, const struct job *job, uint32_t 
         (job->kind != JOB_REFRESH_BANK && job->kind != JOB_REFRESH_SAME))
         return false;
     const enum pim_dram_command refresh = job->kind == JOB_REFRESH_BANK ? PIM_DRAM_REFPB : PIM_DRAM_REFSB;
-    const uint32_t apart = behind_act(c, PIM_DRAM_SCOPE_GROUP, refresh);
-    const enum pim_dram_scope turns = refresh == PIM_DRAM_REFSB ? PIM_DRAM_SCOPE_RANK : PIM_DRAM_SCOPE_GROUP;
-    if (apart <= behind_act(c, turns, PIM_DRAM_ACT))
+    uint32_t apart = 0;
+    bool outrun = false;
+    for (enum pim_dram_scope scope = PIM_DRAM_SCOPE_GROUP; scope <= PIM_DRAM_SCOPE_OTHER_STACK; scope++) {
+        const uint32_t here = behind_act(c, scope, refresh);
+        outrun |= here > behind_act(c, refresh == PIM_DRAM_REFSB ? PIM_DRAM_SCOPE_RANK : scope, PIM_DRAM_ACT);
+        apart = here > apart ? here : apart;
+    }
+    if (!outrun)
         return false;
     uint64_t last = c->clock + apart - 1;
     last -= c->configuration->specification.half_clock && last % 2 == 0;
@@ -398,7 +406,8 @@ static bool is_held(const struct controller *c, const struct job *job, uint32_t 
 }
 
 /* Rows of one's own by which commands of some banks keep PRE, PREA and refreshes of others waiting, or column
- * commands those of other pseudo-channels: commands of whatever kind but refreshes, and PRE before PRE. */
+ * commands those of other pseudo-channels: commands of whatever kind but refreshes, and PREs before PREs that
+ * they keep as far from one another. */
 static bool keeps_waiting(const struct pim_dram_specification *specification)
 {
 #define SET(name) (UINT32_C(1) << PIM_DRAM_##name)
@@ -413,8 +422,12 @@ static bool keeps_waiting(const struct pim_dram_specification *specification)
         if (!row->own || nobody || row->scope == PIM_DRAM_SCOPE_BANK ||
             pim_dram_longest_distance(specification, row) <= 1 || (row->previous | refreshes) == refreshes)
             continue;
+        const bool others =
+            row->scope == PIM_DRAM_SCOPE_OTHER_RANK || row->scope == PIM_DRAM_SCOPE_OTHER_STACK;
+        const bool prea =
+            row->scope > PIM_DRAM_SCOPE_RANK && (row->previous & SET(PRE)) && (row->next & SET(PREA));
         if ((row->next & columns) || (row->next & refreshes) ||
-            ((row->next & closings) && ((row->previous | row->next) & ~closings)))
+            ((row->next & closings) && (others || prea || ((row->previous | row->next) & ~closings))))
             return true;
     }
 #undef SET

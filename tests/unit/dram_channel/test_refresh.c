@@ -247,7 +247,7 @@ END_TEST
     "dram.bank_groups=16", "dram.tfaw=8", "dram.trrd_l=4", "dram.tccd_l=4", "dram.read_queue=128"
 static const struct {
     const char *preset;
-    const char *settings[12];
+    const char *settings[14];
 } starving[] = {
     {"ddr4_2400r",
      {BANKS_ALONE, "dram.mapping=row bank column group pseudo channel rank",
@@ -260,7 +260,7 @@ static const struct {
     {"lpddr4_3200", {BANKS_ALONE, "dram.constraints=jedec; rank: RD RDA WR WRA ACT -> REFpb >= 16"}},
     {"ddr4_2400r",
      {"dram.maintenance=rank", "dram.ranks=2", "dram.trefi=9000", "dram.refresh_stagger=true",
-      "dram.constraints=jedec; other_rank: RD RDA WR WRA ACT -> PREA REF >= 60"}},
+      "dram.read_queue=256", "dram.constraints=jedec; other_rank: RD RDA WR WRA ACT -> PREA REF >= 60"}},
     {"hbm2_pim",
      {"dram.maintenance=rank", "dram.pseudo_channels=2", "dram.trefi=5000",
       "dram.constraints=jedec; channel: WR WRA RD RDA -> REF >= 50"}},
@@ -287,11 +287,34 @@ static const struct {
     {"ddr4_2400r",
      {"dram.maintenance=rank", "dram.refresh_mode=same_bank", "dram.trefi_bank=2000", "dram.bank_groups=16",
       "dram.tfaw=16", "dram.trrd_l=24", "energy.model=none"}},
+    /* REFpb behind ACTs of other groups, or of one stack identifier, which come sooner than those that a row
+     * keeps apart. */
+    {"hbm2_pim",
+     {BANKS_ALONE, "dram.bank_groups=16", "dram.tfaw=4", "dram.tccd_l=2", "dram.page=closed",
+      "dram.read_queue=256", "dram.constraints=jedec; group: ACT -> ACT >= 3"}},
+    {"ddr4_2400r",
+     {BANKS_ALONE, "dram.bank_groups=16", "dram.tfaw=4", "dram.tccd_s=2", "dram.burst_cycles=2",
+      "dram.page=closed", "dram.read_queue=256",
+      "dram.constraints=jedec; without rank: ACT ACT2 -> ACT ACT2"}},
+    {"ddr4_2400r",
+     {BANKS_ALONE, "dram.bank_groups=16", "dram.stack_ids=2", "dram.tfaw=4", "dram.tccd_s=2", "dram.tccd_r=2",
+      "dram.burst_cycles=2", "dram.page=closed", "dram.read_queue=256", "dram.trefi_bank=4000",
+      "dram.constraints=jedec; without rank: ACT ACT2 -> ACT ACT2; other_stack: ACT -> ACT >= 12"}},
+    /* PREs of another rank or stack identifier, which do not wait for one another. */
+    {"ddr4_2400r",
+     {"dram.maintenance=rank", "dram.ranks=2", "dram.trfc=60", "dram.trefi=14000",
+      "dram.constraints=jedec; other_rank: PRE -> PREA >= 160"}},
+    {"ddr4_2400r",
+     {BANKS_ALONE, "dram.ranks=2", "dram.trefi_bank=9000",
+      "dram.constraints=jedec; other_rank: PRE -> PRE >= 60"}},
+    {"hbm3_6400",
+     {BANKS_ALONE, "dram.stack_ids=2", "dram.trefi_bank=16000",
+      "dram.constraints=jedec; other_stack: PRE -> PRE >= 60"}},
 };
 
 START_TEST(rows_that_starved)
 {
-    enum { SEQUENTIAL, RANDOM, HITS, ELSEWHERE, KINDS, MANY = 20000 };
+    enum { SEQUENTIAL, RANDOM, HITS, ELSEWHERE, HALF, KINDS, MANY = 20000 };
     struct pim_dram_configuration configuration;
     struct pim_random random;
     struct access *list = malloc(MANY * sizeof *list);
@@ -300,18 +323,25 @@ START_TEST(rows_that_starved)
     configure(&configuration, starving[_i].preset, starving[_i].settings);
     const uint32_t access = configuration.specification.organization.access_bytes;
     const uint64_t places = configuration.mapping.capacity / access;
+    const struct pim_dram_organization *o = &configuration.specification.organization;
+    const uint32_t banks = pim_dram_ranks(o) * pim_dram_banks_per_rank(o);
     for (unsigned kind = 0; kind < KINDS; kind++) {
         struct outcome outcome;
         char what[64];
         uint64_t place = 0;
         (void)snprintf(what, sizeof what, "case %d, list %u", _i, kind);
         for (size_t i = 0; i < MANY; i++) {
-            const bool jump = kind == RANDOM || kind == ELSEWHERE || (kind == HITS && i % 4 == 0);
+            const bool jump = kind == RANDOM || kind >= ELSEWHERE || (kind == HITS && i % 4 == 0);
             place = jump ? pim_random_below(&random, places) : (place + 1) % places;
             if (kind ==
                 ELSEWHERE) { /* in no bank but the last of each group: the others wait for nothing else */
                 struct pim_dram_location location = pim_dram_locate(&configuration.mapping, place * access);
                 location.bank |= configuration.specification.organization.banks - 1;
+                place = pim_dram_address(&configuration.mapping, &location) / access;
+            }
+            if (kind == HALF && i >= 64) { /* in half of the banks: the rows of the others stay open */
+                struct pim_dram_location location = pim_dram_locate(&configuration.mapping, place * access);
+                location.bank |= banks / 2;
                 place = pim_dram_address(&configuration.mapping, &location) / access;
             }
             list[i] = (struct access){0, place * access, kind == HITS && pim_random_below(&random, 3) == 0};

@@ -190,6 +190,21 @@ static const struct {
     {"ddr4_2400r",
      {INDEPENDENT, "dram.refresh_mode=per_bank", "dram.trefi_bank=147",
       "dram.constraints=jedec; without rank: ACT ACT2 -> ACT ACT2; without group: ACT ACT2 -> ACT ACT2"}},
+    /* Rows that say nothing of some of the ACTs or PREs. */
+    {"hbm2_pim",
+     {INDEPENDENT, "dram.refresh_mode=per_bank", "dram.trefi_bank=350",
+      "dram.constraints=jedec; group: ACT -> ACT >= 5; without rank: ACT ACT2 -> ACT ACT2"}},
+    {"ddr4_2400r",
+     {INDEPENDENT, "dram.stack_ids=2", "dram.tccd_r=5", "dram.refresh_mode=per_bank", "dram.trefi_bank=800",
+      "dram.constraints=jedec; without rank: ACT ACT2 -> ACT ACT2; other_stack: ACT -> ACT >= 9"}},
+    {"ddr4_2400r",
+     {INDEPENDENT, "dram.ranks=2", "dram.trefi=3000",
+      "dram.constraints=jedec; other_rank: PRE -> PREA >= 20"}},
+    {"ddr4_2400r",
+     {INDEPENDENT, "dram.ranks=2", "dram.trefi=3000", "dram.constraints=jedec; pseudo: PRE -> PREA >= 20"}},
+    {"ddr4_2400r",
+     {INDEPENDENT, "dram.ranks=2", "dram.refresh_mode=per_bank", "dram.trefi_bank=3000",
+      "dram.constraints=jedec; other_rank: PRE -> PRE >= 20"}},
 };
 
 static void found(void *context, const struct pim_dram_violation *violation)
