@@ -23,7 +23,8 @@ struct crew {
     uint64_t done, failed, beaten;
     unsigned working;
     bool stopped;           /* by Ctrl-C or by the sink: no further point begins */
-    bool interrupted;       /* by Ctrl-C */
+    bool interrupted;       /* by Ctrl-C, and by nothing before it */
+    bool released;          /* SIGINT has its usual effect again */
     struct pim_error error; /* the first; ends the sweep */
 };
 
@@ -78,9 +79,10 @@ static void *work(void *argument)
 static void look_for_stop(struct crew *crew, const sigset_t *interrupt)
 {
     const struct timespec now = {0, 0};
-    if (crew->interrupted || crew->sink->leave_signals || sigtimedwait(interrupt, NULL, &now) != SIGINT)
+    if (crew->released || crew->sink->leave_signals || sigtimedwait(interrupt, NULL, &now) != SIGINT)
         return;
-    crew->stopped = crew->interrupted = true;
+    crew->interrupted = !crew->stopped; /* the first cause is told */
+    crew->stopped = crew->released = true;
     (void)fprintf(stderr, "\nstopping: %u point%s still run%s to the end; Ctrl-C again leaves %s\n",
                   crew->working, crew->working == 1 ? "" : "s", crew->working == 1 ? "s" : "",
                   crew->working == 1 ? "it" : "them");

@@ -35,7 +35,7 @@ struct pim_sweep_outcome {
     uint64_t done, failed; /* of this call */
     uint64_t beaten;       /* of these, points at which a program of another one ran: best.h */
     bool stopped;          /* by Ctrl-C or by the sink */
-    bool interrupted;      /* by Ctrl-C */
+    bool interrupted;      /* by Ctrl-C first */
 };
 
 /*

@@ -273,7 +273,7 @@ enum pim_status pim_dram_counters_judge(const struct pim_dram_counters *counters
 {
     if (counters->late_refreshes == 0)
         return PIM_OK;
-    return pim_fail(error, PIM_INTERNAL,
+    return pim_fail(error, PIM_BAD_INPUT,
                     "%" PRIu64
                     " refreshes of the DRAM were not done when the next one of their rank was due: "
                     "the bound that such a configuration is checked with does not hold; a longer dram.trefi "

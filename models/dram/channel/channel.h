@@ -90,7 +90,7 @@ struct pim_dram_counters {
 /* Adds the counters of one channel to a sum. */
 void pim_dram_counters_add(struct pim_dram_counters *sum, const struct pim_dram_counters *one);
 
-/* Refuses a run whose refreshes came too late: its cycles are not those of such a memory. */
+/* PIM_BAD_INPUT for a run whose refreshes came too late: its cycles are not those of such a memory. */
 enum pim_status pim_dram_counters_judge(const struct pim_dram_counters *counters, struct pim_error *error);
 
 struct pim_dram_rules;

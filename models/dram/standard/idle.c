@@ -1,6 +1,7 @@
 #include "models/dram/standard/idle.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,21 +63,22 @@ static bool has_other_uses(const struct pim_configuration *values, const char *p
             pim_configuration_given(values, "dram.commands"));
 }
 
-/* REFsb has the fine rate where trfc_fine is given (take_refresh). */
-static bool makes_fine(const struct pim_configuration *values, const char *path)
+static bool is_same_bank(const struct pim_configuration *values)
 {
     char mode[32];
     pim_configuration_show(values, paths[MODE], mode, sizeof mode);
-    return strcmp(mode, "\"same_bank\"") == 0 &&
-           strncmp(path, "dram.trfc_fine", strlen("dram.trfc_fine")) == 0;
+    return strcmp(mode, "\"same_bank\"") == 0;
+}
+
+uint32_t pim_dram_refresh_rate(const struct pim_configuration *values, bool fine)
+{
+    const uint32_t rate = UINT32_C(1) << pim_configuration_choice(values, paths[RATE]);
+    return rate == 1 && fine && is_same_bank(values) ? 2 : rate;
 }
 
 bool pim_dram_bank_interval_counts(const struct pim_configuration *values)
 {
-    char mode[32];
-    pim_configuration_show(values, paths[MODE], mode, sizeof mode);
-    return strcmp(mode, "\"same_bank\"") != 0 ||
-           !pim_configuration_later(values, paths[MODE], "dram.trefi_bank") ||
+    return !is_same_bank(values) || !pim_configuration_later(values, paths[MODE], "dram.trefi_bank") ||
            !pim_configuration_later(values, paths[MODE], "dram.trefi_bank_ns");
 }
 
@@ -105,18 +107,35 @@ static enum pim_status refuse_rank_interval(const struct pim_configuration *valu
     return PIM_OK;
 }
 
-enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, struct pim_error *error)
+/* REFsb, not the key, decides the rate. */
+static bool is_made_fine(const struct pim_configuration *values, bool fine)
 {
+    return pim_dram_refresh_rate(values, fine) != UINT32_C(1)
+                                                      << pim_configuration_choice(values, paths[RATE]);
+}
+
+enum pim_status pim_dram_refuse_idle(const struct pim_configuration *values, bool fine,
+                                     struct pim_error *error)
+{
+    const bool made_fine = is_made_fine(values, fine);
     for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
-        const char *decider = paths[idle[i].decider];
+        const char *decider = paths[idle[i].decider], *cause = decider;
         char value[32]; /* "currents" in its quotes is the longest */
         pim_configuration_show(values, decider, value, sizeof value);
-        if (!strstr(idle[i].needed, value) && pim_configuration_in_spite(values, idle[i].path, decider) &&
-            !has_other_uses(values, idle[i].path) && !makes_fine(values, idle[i].path))
+        if (idle[i].decider == RATE && made_fine) {
+            (void)snprintf(value, sizeof value, "\"2\"");
+            cause = paths[MODE];
+        }
+        if (!strstr(idle[i].needed, value) && pim_configuration_in_spite(values, idle[i].path, cause) &&
+            !has_other_uses(values, idle[i].path))
             return pim_configuration_fail(
                 values, error, idle[i].path,
                 "counts with %s %s alone, which is %s here: it would change nothing", decider, idle[i].needed,
                 value);
     }
+    if (made_fine && pim_configuration_in_spite(values, paths[RATE], paths[MODE]))
+        return pim_configuration_fail(values, error, paths[RATE],
+                                      "with dram.refresh_mode \"same_bank\" and dram.trfc_fine it is 2 or 4, "
+                                      "not 1: REFsb is of the fine mode");
     return refuse_rank_interval(values, error);
 }

@@ -263,9 +263,7 @@ static enum pim_status take_refresh(const struct pim_configuration *values,
                                     const struct pim_dram_policy *policy, struct pim_error *error)
 {
     uint32_t *parameter = specification->parameter;
-    uint32_t rate = UINT32_C(1) << pim_configuration_choice(values, "dram.refresh_rate");
-    if (policy->same_bank && rate == 1 && parameter[PIM_DRAM_T_RFC_FINE] > 0)
-        rate = 2; /* DDR5 has REFsb in its fine mode alone */
+    const uint32_t rate = pim_dram_refresh_rate(values, parameter[PIM_DRAM_T_RFC_FINE] > 0);
     if (rate > 1 && parameter[PIM_DRAM_T_RFC_FINE] == 0)
         return pim_configuration_fail(values, error, "dram.refresh_rate",
                                       "%u needs dram.trfc_fine, the cycles of one of its refreshes", rate);
@@ -349,7 +347,7 @@ enum pim_status pim_dram_configure(const struct pim_configuration *values,
                                                 : !policy->per_bank_refresh ? PIM_DRAM_ALL_BANKS
                                                 : policy->same_bank         ? PIM_DRAM_SAME_BANK
                                                                             : PIM_DRAM_PER_BANK;
-    if (pim_dram_refuse_idle(values, error) != PIM_OK ||
+    if (pim_dram_refuse_idle(values, specification->parameter[PIM_DRAM_T_RFC_FINE] > 0, error) != PIM_OK ||
         take_refresh(values, &configuration->specification, policy, error) != PIM_OK)
         return error->status;
     if (pim_dram_commands_needed(specification, refreshing, policy->page == PIM_DRAM_PAGE_CLOSED, error) !=

@@ -56,26 +56,6 @@ static struct pim_packet_list stimulus_of(const struct list *expected)
     return list;
 }
 
-static void expect_row(size_t row, const struct list_packet *expected,
-                       const struct pim_requests_packet *found)
-{
-    const struct pim_noc_delivery *packet = &found->delivery;
-    const uint64_t columns[][2] = {{expected->created, packet->created},
-                                   {expected->source, packet->source},
-                                   {expected->destination, packet->destination},
-                                   {expected->flits, packet->flits},
-                                   {expected->head_injected, packet->head_injected},
-                                   {expected->tail_injected, packet->tail_injected},
-                                   {expected->head_arrived, packet->head_arrived},
-                                   {expected->tail_arrived, packet->tail_arrived},
-                                   {expected->hops, packet->hops},
-                                   {expected->message, found->message}};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (columns[i][0] != columns[i][1])
-            ck_abort_msg("row %zu, column %zu: %" PRIu64 " is measured, found %" PRIu64, row, i,
-                         columns[i][0], columns[i][1]);
-}
-
 START_TEST(measured)
 {
     struct list expected = list_read(cases[_i].name);
@@ -87,7 +67,7 @@ START_TEST(measured)
     if (pim_requests_run(&booksim.noc, &booksim.requests, &list, &result, &error) != PIM_OK)
         ck_abort_msg("%s", error.text);
     for (size_t i = 0; i < expected.count && i < result.count; i++)
-        expect_row(i, &expected.packets[i], &result.packets[i]);
+        list_expect_packet(&expected.packets[i], &result.packets[i], i, cases[_i].name);
     ck_assert_uint_eq(result.count, expected.count);
     pim_requests_result_terminate(&result);
     pim_packet_list_terminate(&list);

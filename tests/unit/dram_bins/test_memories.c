@@ -31,13 +31,6 @@ bool bins_memory(size_t bin, size_t density, struct bin_memory *memory)
     return true;
 }
 
-static void complain(void *context, const struct pim_dram_violation *violation)
-{
-    ck_abort_msg("%s: command %" PRIu64 ", %s: %s", (const char *)context, violation->number,
-                 pim_dram_command_text(violation->command.command),
-                 violation->constraint ? violation->constraint->text : violation->rule);
-}
-
 enum { COUNT = 2000 };
 
 /* Accesses anywhere: no command breaks a rule, no refresh is late, and no energy is told of a device without
@@ -55,20 +48,11 @@ static void run(const char *name, const struct pim_dram_configuration *configura
             (struct access){i, pim_random_below(random, configuration->mapping.capacity / access) * access,
                             pim_random_below(random, 3) == 0};
     serve(&outcome, configuration, list, COUNT, true);
-    struct pim_dram_check *check = pim_dram_check_create(
-        &configuration->specification, &configuration->policy, complain, (void *)(uintptr_t)name);
-    ck_assert_ptr_nonnull(check);
-    for (size_t i = 0; i < outcome.record_count; i++) {
-        struct pim_dram_logged logged =
-            pim_dram_logged_record(&configuration->specification, &outcome.records[i]);
-        ck_assert(pim_dram_check_command(check, &logged, &error) == PIM_OK);
-    }
-    ck_assert(pim_dram_check_end(check, &error) == PIM_OK);
+    outcome_check(&outcome, configuration, name);
     pim_dram_energy_compute(&configuration->specification, &configuration->energy, &outcome.counters,
                             outcome.cycles, &energy);
     ck_assert_msg(isnan(energy.total), "%s has an energy", name);
     ck_assert_msg(pim_dram_counters_judge(&outcome.counters, &error) == PIM_OK, "%s: %s", name, error.text);
-    pim_dram_check_destroy(check);
     outcome_free(&outcome);
 }
 

@@ -2,6 +2,7 @@
 #include "tests/unit/test_main.h"
 
 #include <check.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -150,4 +151,29 @@ struct access *random_list(struct pim_random *random, const struct pim_dram_conf
         list[i] = (struct access){(uint64_t)time, address, pim_random_chance(random, write)};
     }
     return list;
+}
+
+static void found(void *context, const struct pim_dram_violation *violation)
+{
+    ck_abort_msg("%s: command %" PRIu64 ", %s to bank %d in %" PRIu64 ": %s (%s)",
+                 *(const char *const *)context, violation->number,
+                 pim_dram_command_text(violation->command.command), (int)violation->command.bank,
+                 violation->command.cycle, violation->rule,
+                 violation->constraint ? violation->constraint->text : "no distance");
+}
+
+void outcome_check(const struct outcome *outcome, const struct pim_dram_configuration *configuration,
+                   const char *what)
+{
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_dram_check *check =
+        pim_dram_check_create(&configuration->specification, &configuration->policy, found, &what);
+    ck_assert_ptr_nonnull(check);
+    for (size_t i = 0; i < outcome->record_count; i++) {
+        const struct pim_dram_logged logged =
+            pim_dram_logged_record(&configuration->specification, &outcome->records[i]);
+        ck_assert(pim_dram_check_command(check, &logged, &error) == PIM_OK);
+    }
+    ck_assert(pim_dram_check_end(check, &error) == PIM_OK);
+    pim_dram_check_destroy(check);
 }

@@ -31,6 +31,10 @@ void serve(struct outcome *outcome, const struct pim_dram_configuration *configu
            const struct access *list, size_t count, bool log);
 void outcome_free(struct outcome *outcome);
 
+/* The checker, which has rules of its own, finds nothing in the commands of a run that was logged. */
+void outcome_check(const struct outcome *outcome, const struct pim_dram_configuration *configuration,
+                   const char *what);
+
 /* Random settings of the controller for a preset, as texts that stay valid until the next call. */
 struct settings {
     char text[10][48];

@@ -147,6 +147,13 @@ static const struct {
      {"dram.refresh_mode=same_bank", "dram.trefi=4000", "dram.trefi_bank_ns=900"},
      "dram.trefi: counts with dram.refresh_mode \"same_bank\" where dram.trefi_bank_ns is 0, which is 900"},
     {"ddr5_4800an", {"dram.refresh_mode=same_bank", "dram.trfc_fine=385", "energy.model=none"}, NULL},
+    {"ddr5_4800an",
+     {"dram.refresh_mode=same_bank", "dram.trfc_fine=385", "dram.refresh_rate=1", "energy.model=none"},
+     "dram.refresh_rate: with dram.refresh_mode \"same_bank\" and dram.trfc_fine it is 2 or 4, not 1"},
+    {"ddr5_4800an",
+     {"dram.refresh_mode=same_bank", "dram.trfc_fine=385", "dram.trfc=500", "energy.model=none"},
+     "dram.trfc: counts with dram.refresh_rate \"1\" alone, which is \"2\" here"},
+    {"ddr5_4800an_16gb_x8", {"dram.refresh_mode=same_bank"}, NULL}, /* whose file says 1 */
     {"lpddr5_6400", {"dram.refresh_mode=per_bank", "dram.trefi_ns=3000", "dram.trefi_bank=0"}, NULL},
     {"lpddr5_6400", {"dram.refresh_mode=same_bank", "dram.trefi_ns=3000"}, NULL}, /* 391 is that of REFpb */
     {"lpddr5_6400",

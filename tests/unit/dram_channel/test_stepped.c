@@ -207,31 +207,6 @@ static const struct {
       "dram.constraints=jedec; other_rank: PRE -> PRE >= 20"}},
 };
 
-static void found(void *context, const struct pim_dram_violation *violation)
-{
-    ck_abort_msg("%s: %s to bank %d in %" PRIu64 ": %s (%s)", (const char *)context,
-                 pim_dram_command_text(violation->command.command), (int)violation->command.bank,
-                 violation->command.cycle, violation->rule,
-                 violation->constraint ? violation->constraint->text : "no distance");
-}
-
-/* The checker, which has rules of its own, finds nothing. */
-static void check_commands(const struct outcome *outcome, const struct pim_dram_configuration *configuration,
-                           char *what)
-{
-    struct pim_error error = {PIM_OK, ""};
-    struct pim_dram_check *check =
-        pim_dram_check_create(&configuration->specification, &configuration->policy, found, what);
-    ck_assert_ptr_nonnull(check);
-    for (size_t i = 0; i < outcome->record_count; i++) {
-        const struct pim_dram_logged logged =
-            pim_dram_logged_record(&configuration->specification, &outcome->records[i]);
-        ck_assert(pim_dram_check_command(check, &logged, &error) == PIM_OK);
-    }
-    ck_assert(pim_dram_check_end(check, &error) == PIM_OK);
-    pim_dram_check_destroy(check);
-}
-
 static void compare(const struct outcome *fast, const struct outcome *slow, const char *what)
 {
     size_t common = fast->record_count < slow->record_count ? fast->record_count : slow->record_count;
@@ -291,7 +266,7 @@ static void run_rounds(int shape, unsigned rounds)
         serve(&fast, &configuration, list, REQUESTS, true);
         stepped_serve(&slow, &configuration, list, REQUESTS);
         compare(&fast, &slow, what);
-        check_commands(&fast, &configuration, what);
+        outcome_check(&fast, &configuration, what);
         outcome_free(&fast);
         outcome_free(&slow);
         free(list);

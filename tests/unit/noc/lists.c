@@ -175,3 +175,23 @@ void list_expect_same(const struct list *expected, const struct list *found, con
                          a->tail_injected, a->head_arrived, a->tail_arrived, a->hops);
     }
 }
+
+void list_expect_packet(const struct list_packet *expected, const struct pim_requests_packet *found,
+                        size_t row, const char *what)
+{
+    const struct pim_noc_delivery *packet = &found->delivery;
+    const uint64_t columns[][2] = {{expected->created, packet->created},
+                                   {expected->source, packet->source},
+                                   {expected->destination, packet->destination},
+                                   {expected->flits, packet->flits},
+                                   {expected->head_injected, packet->head_injected},
+                                   {expected->tail_injected, packet->tail_injected},
+                                   {expected->head_arrived, packet->head_arrived},
+                                   {expected->tail_arrived, packet->tail_arrived},
+                                   {expected->hops, packet->hops},
+                                   {expected->message, found->message}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (columns[i][0] != columns[i][1])
+            ck_abort_msg("%s: row %zu, column %zu: %" PRIu64 " is expected, found %" PRIu64, what, row, i,
+                         columns[i][0], columns[i][1]);
+}

@@ -5,6 +5,7 @@
 #define PIMSIM_TESTS_UNIT_NOC_LISTS_H
 
 #include "models/noc/noc.h"
+#include "models/traffic/requests.h"
 
 /* One packet of a list: the stimulus, and what a run answered. Sorted by `created`. */
 struct list_packet {
@@ -38,6 +39,10 @@ struct list list_read(const char *name);
  */
 struct pim_noc_statistics list_run(const struct pim_noc_configuration *configuration, struct list *list,
                                    unsigned check_period, uint64_t **links);
+
+/* Fails the test when a packet of requests and replies differs from row `row` of a list in any column. */
+void list_expect_packet(const struct list_packet *expected, const struct pim_requests_packet *found,
+                        size_t row, const char *what);
 
 /* Fails the test at the first packet whose answers differ; `what` names the case. */
 void list_expect_same(const struct list *expected, const struct list *found, const char *what);

@@ -73,26 +73,6 @@ static int by_creation(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void expect_row(const struct list_packet *expected, const struct pim_requests_packet *found,
-                       bool kinds, size_t row, const char *what)
-{
-    const struct pim_noc_delivery *packet = &found->delivery;
-    const uint64_t columns[][2] = {{expected->created, packet->created},
-                                   {expected->source, packet->source},
-                                   {expected->destination, packet->destination},
-                                   {expected->flits, packet->flits},
-                                   {expected->head_injected, packet->head_injected},
-                                   {expected->tail_injected, packet->tail_injected},
-                                   {expected->head_arrived, packet->head_arrived},
-                                   {expected->tail_arrived, packet->tail_arrived},
-                                   {expected->hops, packet->hops},
-                                   {kinds ? expected->message : 0, found->message}};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (columns[i][0] != columns[i][1])
-            ck_abort_msg("%s: row %zu, column %zu: %" PRIu64 " is expected, found %" PRIu64, what, row, i,
-                         columns[i][0], columns[i][1]);
-}
-
 static void compare(const struct pim_noc_configuration *is, const struct pim_requests *exchange,
                     const struct pim_packet_list *requests, struct list_packet *const *expected, size_t count,
                     const uint64_t *batch_cycles, const char *what)
@@ -101,8 +81,11 @@ static void compare(const struct pim_noc_configuration *is, const struct pim_req
     struct pim_error error = {.status = PIM_OK};
     if (pim_requests_run(is, exchange, requests, &result, &error) != PIM_OK)
         ck_abort_msg("%s: %s", what, error.text);
-    for (size_t i = 0; i < count && i < result.count; i++)
-        expect_row(expected[i], &result.packets[i], exchange->replies, i, what);
+    for (size_t i = 0; i < count && i < result.count; i++) {
+        struct list_packet row = *expected[i];
+        row.message = exchange->replies ? row.message : 0; /* batches have no kinds */
+        list_expect_packet(&row, &result.packets[i], i, what);
+    }
     if (result.count != count)
         ck_abort_msg("%s: %zu packets are expected, found %" PRIu64, what, count, result.count);
     for (uint32_t i = 0; i < result.traffic.batch_count; i++)
