@@ -137,7 +137,8 @@ static void create_nodes(struct exchange *exchange)
 }
 
 bool oracle_exchange(const struct pim_noc_configuration *configuration, const struct pim_requests *is,
-                     const struct pim_packet_list *requests, struct list *made, uint64_t *batch_cycles)
+                     const struct pim_packet_list *requests, struct list *made, uint64_t *batch_cycles,
+                     struct links *links)
 {
     struct exchange exchange = {.is = is, .requests = requests, .batch_cycles = batch_cycles};
     bool moves = true;
@@ -158,6 +159,7 @@ bool oracle_exchange(const struct pim_noc_configuration *configuration, const st
         free(exchange.nodes[node].reply);
     }
     free(exchange.nodes);
+    oracle_take_links(&exchange.oracle, links);
     oracle_destroy(&exchange.oracle);
     return moves;
 }

@@ -259,35 +259,22 @@ void oracle_destroy(struct oracle *oracle)
     net_destroy(&oracle->net);
 }
 
-/* Whether a flit takes more than a cycle on a link between routers. */
-static bool has_narrow_links(const struct oracle *oracle)
+void oracle_take_links(const struct oracle *oracle, struct links *links)
 {
-    for (int i = 0; i < oracle->net.routers * PORTS; i++) {
-        const struct end *out = &oracle->net.out[i];
-        if (out->router != NONE &&
-            (uint64_t)oracle->is->flit_bits * out->bits.denominator > out->bits.numerator &&
-            out->bits.numerator)
-            return true;
-    }
-    return false;
-}
-
-static void take_links(const struct oracle *oracle, struct links *links)
-{
-    bool narrow = has_narrow_links(oracle);
     *links = (struct links){.link = zeros((size_t)oracle->net.routers * PORTS, sizeof *links->link)};
     for (int number = 0; number < oracle->net.routers; number++)
         for (int port = 0; port < oracle->net.ports[number]; port++) {
             const struct wire *wire = &oracle->routers[number].wire[port];
-            int to = oracle->net.out[number * PORTS + port].router;
-            if (to == NONE)
+            const struct end *out = &oracle->net.out[number * PORTS + port];
+            if (out->router == NONE)
                 continue;
-            links->link[links->count++] =
-                (struct pim_noc_link_use){.from = (uint32_t)number,
-                                          .to = (uint32_t)to,
-                                          .from_port = (uint32_t)port,
-                                          .flits = wire->passed,
-                                          .blocked_cycles = narrow ? UINT64_MAX : wire->blocked};
+            links->link[links->count++] = (struct pim_noc_link_use){
+                .from = (uint32_t)number,
+                .to = (uint32_t)out->router,
+                .from_port = (uint32_t)port,
+                .flits = wire->passed,
+                .busy_cycles = wire->passed * parts_of_flit(oracle, out->bits) / parts_of(out->bits),
+                .blocked_cycles = wire->blocked};
         }
 }
 
@@ -332,7 +319,7 @@ bool oracle_run(const struct pim_noc_configuration *configuration, struct list *
         moves = oracle_step(&oracle) || oracle.added < list->count;
     }
     if (links)
-        take_links(&oracle, links);
+        oracle_take_links(&oracle, links);
     if (ends)
         take_ends(&oracle, ends);
     oracle_destroy(&oracle);

@@ -2,7 +2,7 @@
 #ifndef PIMSIM_TESTS_UNIT_NOC_ORACLE_PARTS_H
 #define PIMSIM_TESTS_UNIT_NOC_ORACLE_PARTS_H
 
-#include "tests/unit/noc/lists.h"
+#include "tests/unit/noc_general/support.h"
 #include "tests/unit/noc_oracle/net.h"
 
 #include <stdlib.h>
@@ -38,6 +38,7 @@ struct input {
     bool won;          /* the switch, in this cycle */
     uint64_t ready;    /* first cycle in which it may ask: for a channel, or for the switch */
     int port, channel; /* of the output; port: that it asks for in this cycle, or NONE */
+    int wants;         /* the port that it asked for last, or its first one */
     uint32_t allowed;  /* channels that it asks for */
     bool empty;        /* with empty buffers only */
     int granted;       /* the channel it gets in this cycle, or NONE */
@@ -53,7 +54,7 @@ struct wire {                   /* what an output writes to */
     struct pipe flits, waiting; /* waiting: behind the crossbar, with output speedup */
     uint64_t free;              /* in parts of a cycle: 1 / bits.numerator */
     uint64_t passed, blocked;
-    bool used, wanted;
+    bool wanted; /* in vain, in this cycle */
 };
 
 struct router {
@@ -104,6 +105,8 @@ void oracle_destroy(struct oracle *oracle);
 void oracle_add(struct oracle *oracle);
 /* A cycle. False when nothing has moved for a long time. */
 bool oracle_step(struct oracle *oracle);
+/* What the links between routers have carried; the caller frees links->link. */
+void oracle_take_links(const struct oracle *oracle, struct links *links);
 
 /* --- pipes, lists, links of any width --- */
 
@@ -146,12 +149,24 @@ static inline bool wire_free(const struct oracle *oracle, const struct wire *wir
     return wire->free < (oracle->cycle + 1) * parts_of(bits);
 }
 
+/* Whether something is on the link in this cycle. */
+static inline bool wire_passes(const struct oracle *oracle, const struct wire *wire, struct pim_noc_bits bits)
+{
+    return wire->free > oracle->cycle * parts_of(bits);
+}
+
+/* How long a flit holds a link, in parts of a cycle. */
+static inline uint64_t parts_of_flit(const struct oracle *oracle, struct pim_noc_bits bits)
+{
+    uint64_t takes = bits.numerator ? (uint64_t)oracle->is->flit_bits * bits.denominator : 1;
+    return takes > parts_of(bits) ? takes : parts_of(bits);
+}
+
 /* A flit gets the link now: the cycle in which its last bit passes. */
 static inline uint64_t wire_pass(const struct oracle *oracle, struct wire *wire, struct pim_noc_bits bits)
 {
     uint64_t parts = parts_of(bits), now = oracle->cycle * parts;
-    uint64_t takes = bits.numerator ? (uint64_t)oracle->is->flit_bits * bits.denominator : 1;
-    wire->free = (wire->free > now ? wire->free : now) + (takes > parts ? takes : parts);
+    wire->free = (wire->free > now ? wire->free : now) + parts_of_flit(oracle, bits);
     return (wire->free + parts - 1) / parts - 1;
 }
 

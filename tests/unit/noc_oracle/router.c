@@ -18,6 +18,9 @@ static void start(struct oracle *oracle, int number, int index, uint64_t from)
     if (!front(input)->head)
         ck_abort_msg("a packet begins without its head");
     journey_arrive(&oracle->net, &oracle->journeys[front(input)->packet], number);
+    struct way ways[PIM_NOC_CANDIDATE_LIMIT];
+    (void)journey_ways(&oracle->net, &oracle->journeys[front(input)->packet], number, ways);
+    input->wants = ways[0].port;
     input->ready = from + oracle->is->routing_delay;
     input->state = oracle->is->routing_delay ? ROUTED : WAITS;
     if (input->state == WAITS && oracle->is->speculative)
@@ -124,7 +127,7 @@ static void choose_way(const struct oracle *oracle, int number, struct input *in
         if (count > 1 && (!some || (ways[i].escape ? input->port != NONE : credits <= most)))
             continue;
         most = credits;
-        input->port = ways[i].port;
+        input->port = input->wants = ways[i].port;
         input->allowed = ways[i].channels;
         input->empty = ways[i].empty;
     }
@@ -279,7 +282,6 @@ static void send(struct oracle *oracle, int number, int index, struct list_of *t
     output->tail_sent = flit.tail;
     output->owned = !flit.tail || is->wait_for_tail_credit;
     router->wire[input->port].passed++;
-    router->wire[input->port].used = true;
     oracle->moved = oracle->cycle;
     if (flit.head)
         journey_leave(&oracle->net, &oracle->journeys[flit.packet], number, input->port);
@@ -319,8 +321,8 @@ static void count_wanted(struct oracle *oracle, struct router *router)
 {
     for (int i = 0; i < router->waiting.count; i++) {
         const struct input *input = &router->input[router->waiting.item[i]];
-        if (input->port != NONE && input->granted == NONE)
-            router->wire[input->port].wanted = true;
+        if (input->granted == NONE)
+            router->wire[input->wants].wanted = true;
     }
     for (int i = 0; i < router->asking.count + router->holding.count; i++) {
         int held = i - router->asking.count;
@@ -402,17 +404,24 @@ static void update(struct oracle *oracle, int number)
 void oracle_step_router(struct oracle *oracle, int number)
 {
     struct router *router = &oracle->routers[number];
+    bool before[PORTS];
     take_arrivals(oracle, number);
+    for (int port = 0; port < router->ports; port++) {
+        before[port] = router->wire[port].wanted;
+        router->wire[port].wanted = false;
+    }
     if (router->flits) {
-        for (int port = 0; port < router->ports; port++)
-            router->wire[port].used = router->wire[port].wanted = false;
         decide_channels(oracle, number);
         decide_switch(oracle, number);
         count_wanted(oracle, router);
         update(oracle, number);
-        for (int port = 0; port < router->ports; port++)
-            router->wire[port].blocked += router->wire[port].wanted && !router->wire[port].used;
     }
-    if (oracle->columns > 1)
+    bool later = oracle->columns > 1; /* what wins the switch passes the link in the next cycle */
+    if (later)
         leave_crossbar(oracle, number);
+    for (int port = 0; port < router->ports; port++) {
+        struct wire *wire = &router->wire[port];
+        wire->blocked += (later ? before[port] : wire->wanted) &&
+                         !wire_passes(oracle, wire, oracle->net.out[number * PORTS + port].bits);
+    }
 }

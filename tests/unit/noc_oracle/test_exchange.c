@@ -1,6 +1,7 @@
 /*
  * Requests with replies, and batches, against the oracle (oracle.h): random networks, kinds of messages,
- * limits of what is out, several batches; every column of every packet, and what each batch took.
+ * limits of what is out, several batches; every column of every packet, what each batch took, and the
+ * links.
  */
 #include "tests/unit/noc_oracle/oracle.h"
 #include "tests/unit/noc_oracle/random_network.h"
@@ -73,34 +74,45 @@ static int by_creation(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* What the oracle answers. */
+struct exchanged {
+    struct list_packet **packet;
+    size_t count;
+    uint64_t batch_cycles[BATCHES];
+    struct links links;
+};
+
 static void compare(const struct pim_noc_configuration *is, const struct pim_requests *exchange,
-                    const struct pim_packet_list *requests, struct list_packet *const *expected, size_t count,
-                    const uint64_t *batch_cycles, const char *what)
+                    const struct pim_packet_list *requests, const struct exchanged *expected,
+                    const char *what)
 {
     struct pim_requests_result result;
     struct pim_error error = {.status = PIM_OK};
     if (pim_requests_run(is, exchange, requests, &result, &error) != PIM_OK)
         ck_abort_msg("%s: %s", what, error.text);
-    for (size_t i = 0; i < count && i < result.count; i++) {
-        struct list_packet row = *expected[i];
+    for (size_t i = 0; i < expected->count && i < result.count; i++) {
+        struct list_packet row = *expected->packet[i];
         row.message = exchange->replies ? row.message : 0; /* batches have no kinds */
         list_expect_packet(&row, &result.packets[i], i, what);
     }
-    if (result.count != count)
-        ck_abort_msg("%s: %zu packets are expected, found %" PRIu64, what, count, result.count);
+    if (result.count != expected->count)
+        ck_abort_msg("%s: %zu packets are expected, found %" PRIu64, what, expected->count, result.count);
     for (uint32_t i = 0; i < result.traffic.batch_count; i++)
-        if (result.traffic.batch_cycles[i] != batch_cycles[i])
+        if (result.traffic.batch_cycles[i] != expected->batch_cycles[i])
             ck_abort_msg("%s: batch %u takes %" PRIu64 " cycles, expected %" PRIu64, what, i,
-                         result.traffic.batch_cycles[i], batch_cycles[i]);
+                         result.traffic.batch_cycles[i], expected->batch_cycles[i]);
     if (exchange->batches > 1 && result.traffic.batch_count != exchange->batches)
         ck_abort_msg("%s: %u batches", what, result.traffic.batch_count);
+    expect_same_links(&expected->links, &(struct links){result.traffic.links, result.traffic.link_count},
+                      what);
     pim_requests_result_terminate(&result);
 }
 
 START_TEST(exchange_case)
 {
     struct pim_random random;
-    uint64_t seed = oracle_seed(_i), batch_cycles[BATCHES] = {0};
+    uint64_t seed = oracle_seed(_i);
+    struct exchanged expected = {0};
     char what[900];
     pim_random_initialize(&random, seed);
     bool replies = chance(&random, 2);
@@ -109,19 +121,21 @@ START_TEST(exchange_case)
     struct pim_packet_list requests = random_requests(&random, &is, &exchange);
     struct list made = {0};
     describe_network(&is, seed, what, sizeof what);
-    ck_assert_msg(oracle_exchange(&is, &exchange, &requests, &made, batch_cycles), "stuck: %s", what);
-    struct list_packet **expected = calloc(made.count + 1, sizeof *expected);
-    for (size_t i = 0; i < made.count; i++)
-        expected[i] = &made.packets[i];
-    qsort(expected, made.count, sizeof *expected, by_creation);
-    compare(&is, &exchange, &requests, expected, made.count, batch_cycles, what);
+    ck_assert_msg(oracle_exchange(&is, &exchange, &requests, &made, expected.batch_cycles, &expected.links),
+                  "stuck: %s", what);
+    expected.packet = calloc(made.count + 1, sizeof *expected.packet);
+    for (; expected.count < made.count; expected.count++)
+        expected.packet[expected.count] = &made.packets[expected.count];
+    qsort(expected.packet, made.count, sizeof *expected.packet, by_creation);
+    compare(&is, &exchange, &requests, &expected, what);
     is.step_every_cycle = true;
-    compare(&is, &exchange, &requests, expected, made.count, batch_cycles, what);
+    compare(&is, &exchange, &requests, &expected, what);
     is.step_every_cycle = false;
     is.general = true;
-    compare(&is, &exchange, &requests, expected, made.count, batch_cycles, what);
+    compare(&is, &exchange, &requests, &expected, what);
     remove_files(&is);
-    free(expected);
+    free(expected.packet);
+    free(expected.links.link);
     list_free(&made);
     pim_packet_list_terminate(&requests);
 }
