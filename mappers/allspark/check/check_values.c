@@ -157,10 +157,23 @@ static enum pim_status all_compared(const struct stage_run *run, uint64_t before
 
 static enum pim_status compare_stage(struct stage_run *run, struct pim_error *error)
 {
-    const struct pim_allspark_partition *shape = &run->plan->stage[run->index].partition[0];
+    const struct pim_allspark_stage *stage = &run->plan->stage[run->index];
+    const struct reference *network = &run->reference;
     uint64_t before = run->compared;
+    for (uint32_t i = 0; i < stage->partitions; i++) {
+        const struct pim_allspark_partition *part = &stage->partition[i];
+        if (part->branches != network->branches || part->tokens != network->tokens ||
+            part->channels != network->channels)
+            return pim_fail(error, PIM_BAD_INPUT,
+                            "stage %" PRIu32 ": partition %" PRIu32 " has %" PRIu32 " branches of %" PRIu32
+                            " tokens and %" PRIu32 " channels: the network has %" PRIu32 " of %" PRIu32
+                            " and %" PRIu32,
+                            stage->of + 1, i, part->branches, part->tokens, part->channels, network->branches,
+                            network->tokens, network->channels);
+    }
     PIM_TRY(each_standing(run->plan, run->index, compare_features, run, error));
-    return all_compared(run, before, (uint64_t)shape->branches * shape->tokens * shape->channels, error);
+    return all_compared(run, before, (uint64_t)network->branches * network->tokens * network->channels,
+                        error);
 }
 
 /* --- a whole run --- */
@@ -177,7 +190,7 @@ static enum pim_status place_stage(struct stage_run *run, struct pim_error *erro
 {
     const struct pim_allspark_plan *plan = run->plan;
     const struct pim_allspark_stage *stage = &plan->stage[run->index];
-    const struct placing placing = {run->machine, plan, run->trace, run->index, &run->arena};
+    const struct placing placing = {run->machine, plan, run->index, &run->arena};
     for (uint32_t i = 0; i < stage->partitions; i++)
         if (space_of(run, i).end > plan->workspace_base + plan->workspace_bytes)
             return pim_fail(error, PIM_BAD_INPUT,
@@ -216,7 +229,7 @@ static enum pim_status run_stage(struct stage_run *run, uint32_t index, struct p
     if (plan->stage[index].partner > index)
         return PIM_OK; /* the two kinds of blocks run together */
     run->index = stage_of_features(plan, index);
-    const struct placing placing = {run->machine, plan, run->trace, run->index, &run->arena};
+    const struct placing placing = {run->machine, plan, run->index, &run->arena};
     if (last)
         PIM_TRY(place_head(&placing, error));
     PIM_TRY(machine_run(run->machine, plan->stage[index].of, error));

@@ -9,8 +9,6 @@
 #include "sim/try.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { TAPS = 9, SHARED = 8 }; /* of a convolution; weights that go round */
 
@@ -22,14 +20,14 @@ static const struct {
                     {PIM_ALLSPARK_VALUE, "value"},         {PIM_ALLSPARK_PROJECTION, "projection"},
                     {PIM_ALLSPARK_EXPAND, "ffn_expand"},   {PIM_ALLSPARK_CONTRACT, "ffn_contract"}};
 
-/* The numbers of a column of nodes, in the order in which they lie: [block][which]. */
-typedef struct weight_order column_orders[SHARED];
+/* The numbers of a column of nodes, in the order in which they lie: [block][which]; NULL: none. */
+typedef uint16_t *column_values[SHARED];
 
 struct work {
     const struct placing *placing;
     const struct pim_allspark_stage *stage;
     /* of each partition, and in it of each column; NULL: it has no weights of its own that go round */
-    column_orders **orders[PIM_PARTITIONS];
+    column_values **values[PIM_PARTITIONS];
     uint16_t *zeros;
 };
 
@@ -60,17 +58,21 @@ static bool exists(const struct pim_allspark_partition *part, enum pim_allspark_
     return weight != PIM_ALLSPARK_MERGE || (block == 0 && part->merge_inputs > 0);
 }
 
-/* Rows that a node multiplies with a weight, in all images. */
-static uint64_t weight_rows(const struct work *work, const struct pim_allspark_partition *part,
-                            enum pim_allspark_weight weight, uint32_t row)
+/* Rows that a node multiplies with a weight, on the row of nodes that has most; as if the class token had a
+   patch. */
+static uint32_t most_rows(const struct work *work, const struct pim_allspark_partition *part,
+                          enum pim_allspark_weight weight)
 {
-    const struct pim_allspark_plan *plan = work->placing->plan;
     bool keys =
         weight == PIM_ALLSPARK_REDUCTION || weight == PIM_ALLSPARK_KEY || weight == PIM_ALLSPARK_VALUE;
-    bool focal = plan->network->transformer->family == PIM_FAMILY_FOCAL;
-    uint64_t rows = share_of(keys && !focal ? part->made_keys : part->tokens, part->u, row);
-    rows += keys && focal && row + 1 == part->u; /* the pooled token */
-    return plan->batch * (rows - (weight == PIM_ALLSPARK_MERGE && row == 0 ? part->class_tokens : 0));
+    bool focal = work->placing->plan->network->transformer->family == PIM_FAMILY_FOCAL;
+    uint64_t most = 0;
+    for (uint32_t row = 0; row < part->u; row++) {
+        uint64_t pooled = keys && focal && row + 1 == part->u;
+        most = pim_larger(most,
+                          share_of(keys && !focal ? part->made_keys : part->tokens, part->u, row) + pooled);
+    }
+    return (uint32_t)most;
 }
 
 /* Columns of a chunk: eights, as many as make `chunks` of column 0's. */
@@ -84,9 +86,8 @@ static uint32_t chunk_columns(const struct pim_allspark_partition *part, enum pi
 /* The input of the reduction that row k of its weights multiplies: token * channels + channel, where pieces
    of the columns follow each other, in each the tokens of a key, in each of those the channels of the
    column. */
-static uint32_t reduction_input(const void *context, uint32_t k)
+static uint32_t reduction_input(const struct pim_allspark_partition *part, uint32_t k)
 {
-    const struct pim_allspark_partition *part = context;
     uint32_t column = 0;
     while (k >= part->reduction * spread_before(part, part->channels, column + 1))
         column++;
@@ -98,121 +99,68 @@ static uint32_t reduction_input(const void *context, uint32_t k)
 
 /* --- orders --- */
 
-/* The first place of the ring whose node multiplies with a weight. */
-static uint32_t first_of_ring(const struct work *work, const struct pim_allspark_partition *part,
-                              enum pim_allspark_weight weight)
+static struct weight_order order_of(const struct work *work, const struct pim_allspark_partition *part,
+                                    uint32_t column, enum pim_allspark_weight weight)
 {
-    uint32_t ring = 0;
-    while (ring + 1 < part->u && weight_rows(work, part, weight, ring) == 0)
-        ring++;
-    return ring;
+    struct weight_order order = {.part = part,
+                                 .width = chunk_columns(part, weight),
+                                 .rows = most_rows(work, part, weight),
+                                 .residual =
+                                     weight == PIM_ALLSPARK_PROJECTION || weight == PIM_ALLSPARK_CONTRACT,
+                                 .whole = part->v == 1 || (weight == PIM_ALLSPARK_MERGE && part->embeds),
+                                 .grain = part->reused ? part->head_channels : 0,
+                                 .input = weight == PIM_ALLSPARK_REDUCTION ? reduction_input : NULL};
+    weight_extent(part, weight, column, &order.k, &order.first_n, &order.n);
+    return order;
 }
 
-/* The block of the stage and the weight of a phase, UINT32_MAX: it is none of the partition's. */
-static uint32_t find_phase(const struct work *work, const struct pim_allspark_partition *part,
-                           const char *name, uint32_t *which)
+static enum pim_status no_tiles(const char *step, struct pim_error *error)
 {
-    const struct pim_allspark_stage *stage = work->stage;
-    uint32_t of, block, layer;
-    char step[24];
-    if (sscanf(name, "stage%" SCNu32 "/block%" SCNu32 "/layer%" SCNu32 "/%23s", &of, &block, &layer, step) !=
-            4 ||
-        of != stage->of + 1 || layer != part->first_layer || block < stage->first_block ||
-        (block - stage->first_block) % stage->block_step != 0)
-        return UINT32_MAX;
-    block = (block - stage->first_block) / stage->block_step;
-    for (*which = 0; *which < SHARED && strcmp(step, shared[*which].step) != 0;)
-        ++*which;
-    return block < part->blocks && *which < SHARED && exists(part, shared[*which].weight, block) ? block
-                                                                                                 : UINT32_MAX;
+    return pim_fail(error, PIM_BAD_INPUT, "no tiles of the weights of %s fit the buffers", step);
 }
 
-/* All the phases of a node whose weights are to be seen in its program. */
-static enum pim_status read_node(const struct work *work, const struct pim_allspark_partition *part,
-                                 uint32_t ring, uint32_t unit, column_orders *orders, struct pim_error *error)
-{
-    struct pim_trace_cursor *cursor;
-    const struct pim_instruction *now;
-    struct weight_order *order = NULL;
-    PIM_TRY(pim_trace_cursor_create(work->placing->trace, unit, &cursor, error));
-    enum pim_status status = pim_trace_cursor_next(cursor, &now, error);
-    for (; status == PIM_OK && now; status = pim_trace_cursor_next(cursor, &now, error)) {
-        if (now->opcode == PIM_OP_PHASE_BEGIN) {
-            uint32_t which,
-                block = find_phase(work, part,
-                                   pim_trace_phase(work->placing->trace, now->u.control.phase)->name, &which);
-            order = block != UINT32_MAX && first_of_ring(work, part, shared[which].weight) == ring
-                        ? &orders[block][which]
-                        : NULL;
-        } else if (order && now->opcode == PIM_OP_MATRIX && !weight_order_take(order, now)) {
-            status = pim_fail(error, PIM_BAD_INPUT,
-                              "node %" PRIu32 " multiplies more than the %" PRIu32 " x %" PRIu32
-                              " weights of a column",
-                              unit, order->k, order->n);
-            break;
-        }
-    }
-    pim_trace_cursor_destroy(cursor);
-    return status;
-}
-
-static bool prepare(const struct work *work, const struct pim_allspark_partition *part, uint32_t column,
-                    uint32_t block, uint32_t which, struct weight_order *order)
+/* The numbers of a column in all blocks, piece by piece. */
+static enum pim_status fill_column(const struct work *work, const struct pim_allspark_partition *part,
+                                   uint32_t column, uint32_t which, column_values *values,
+                                   struct pim_error *error)
 {
     enum pim_allspark_weight weight = shared[which].weight;
-    *order = (struct weight_order){.width = chunk_columns(part, weight),
-                                   .rows = weight_rows(work, part, weight, first_of_ring(work, part, weight)),
-                                   .matrix = weight_matrix(work->placing->index, block, weight),
-                                   .input = weight == PIM_ALLSPARK_REDUCTION ? reduction_input : NULL,
-                                   .context = part};
-    weight_extent(part, weight, column, &order->k, &order->first_n, &order->n);
-    order->values = PIM_ARENA_ITEMS(work->placing->arena, uint16_t, (size_t)order->k * order->n);
-    weight_order_begin(order);
-    return order->values != NULL;
-}
-
-static enum pim_status read_column(const struct work *work, const struct pim_allspark_partition *part,
-                                   uint32_t column, column_orders *orders, struct pim_error *error)
-{
-    bool wanted[SHARED] = {false};
+    const struct weight_order order = order_of(work, part, column, weight);
+    struct pim_tiling tiling;
     for (uint32_t block = 0; block < part->blocks; block++)
-        for (uint32_t which = 0; which < SHARED; which++)
-            if (exists(part, shared[which].weight, block)) {
-                wanted[which] = true;
-                if (!prepare(work, part, column, block, which, &orders[block][which]))
-                    return no_memory(error);
-            }
-    for (uint32_t ring = 0; ring < part->u; ring++)
-        for (uint32_t which = 0; which < SHARED; which++)
-            if (wanted[which] && first_of_ring(work, part, shared[which].weight) == ring) {
-                PIM_TRY(read_node(work, part, ring, unit_of(work->placing->plan, part, 0, ring, column),
-                                  orders, error));
-                break;
-            }
-    for (uint32_t block = 0; block < part->blocks; block++)
-        for (uint32_t which = 0; which < SHARED; which++)
-            if (exists(part, shared[which].weight, block) && !weight_order_is_complete(&orders[block][which]))
-                return pim_fail(error, PIM_BAD_INPUT,
-                                "stage %" PRIu32 ", block %" PRIu32 ", layer %" PRIu32 ": column %" PRIu32
-                                " does not multiply all of its weights in %s",
-                                work->stage->of + 1, block, part->first_layer, column, shared[which].step);
+        if (exists(part, weight, block)) {
+            values[block][which] = PIM_ARENA_ITEMS(work->placing->arena, uint16_t, (size_t)order.k * order.n);
+            if (!values[block][which])
+                return no_memory(error);
+        }
+    for (uint64_t first = 0; first < order.n; first += order.width) {
+        if (!weight_order_tiles(&order, &work->placing->plan->hardware, (uint32_t)first, &tiling))
+            return no_tiles(shared[which].step, error);
+        for (uint32_t block = 0; block < part->blocks; block++)
+            if (values[block][which])
+                weight_order_fill(&order, &tiling, (uint32_t)first,
+                                  weight_matrix(work->placing->index, block, weight),
+                                  values[block][which] + (size_t)order.k * first);
+    }
     return PIM_OK;
 }
 
-static enum pim_status read_partition(struct work *work, uint32_t index, struct pim_error *error)
+static enum pim_status fill_partition(struct work *work, uint32_t index, struct pim_error *error)
 {
     const struct pim_allspark_partition *part = &work->stage->partition[index];
     struct pim_arena *arena = work->placing->arena;
     if (part->reuses || part->work == PIM_ALLSPARK_STRIPES)
         return PIM_OK;
-    work->orders[index] = PIM_ARENA_ARRAY(arena, column_orders *, part->v);
-    if (!work->orders[index])
+    work->values[index] = PIM_ARENA_ARRAY(arena, column_values *, part->v);
+    if (!work->values[index])
         return no_memory(error);
     for (uint32_t column = 0; column < part->v; column++) {
-        work->orders[index][column] = PIM_ARENA_ARRAY(arena, column_orders, part->blocks);
-        if (!work->orders[index][column])
+        work->values[index][column] = PIM_ARENA_ARRAY(arena, column_values, part->blocks);
+        if (!work->values[index][column])
             return no_memory(error);
-        PIM_TRY(read_column(work, part, column, work->orders[index][column], error));
+        for (uint32_t which = 0; which < SHARED; which++)
+            if (exists(part, shared[which].weight, 0))
+                PIM_TRY(fill_column(work, part, column, which, work->values[index][column], error));
     }
     return PIM_OK;
 }
@@ -224,22 +172,22 @@ static enum pim_status place_shared(const struct work *work, const struct standi
                                     uint32_t which, struct pim_error *error)
 {
     const struct pim_allspark_partition *part = at->part;
-    const struct weight_order *order = &work->orders[at->index][at->column][block][which];
-    uint32_t own = at->ring % part->ring, k, n0, widest;
-    uint64_t address = pim_weight_address(part, block, shared[which].weight);
-    weight_extent(part, shared[which].weight, 0, &k, &n0, &widest);
-    for (uint32_t first = 0; first < order->n; first += order->width < order->n ? order->width : order->n) {
-        uint32_t columns = order->n - first < order->width ? order->n - first : order->width;
-        uint32_t room = widest - first < order->width ? widest - first : order->width;
-        uint64_t total = (uint64_t)k * columns, bytes = share_of(total, part->ring, own);
+    enum pim_allspark_weight weight = shared[which].weight;
+    const uint16_t *values = work->values[at->index][at->column][block][which];
+    uint32_t own = at->ring % part->ring, k, n0, n, widest, width = chunk_columns(part, weight);
+    uint64_t address = pim_weight_address(part, block, weight);
+    weight_extent(part, weight, 0, &k, &n0, &widest);
+    weight_extent(part, weight, at->column, &k, &n0, &n);
+    for (uint64_t first = 0; first < n; first += width) {
+        uint64_t total = k * pim_smaller(n - first, width), bytes = share_of(total, part->ring, own);
         if (address < part->weight_base || address + bytes > part->weight_base + part->weight_bytes)
             return pim_fail(error, PIM_BAD_INPUT,
                             "weights of %s at byte %" PRIu64 " lie beyond those of the partition",
                             shared[which].step, address);
-        PIM_TRY(machine_place_weights(
-            work->placing->machine, at->unit, address,
-            order->values + (uint64_t)k * first + share_start(total, part->ring, own), bytes, error));
-        address += share_of((uint64_t)k * room, part->ring, 0);
+        PIM_TRY(machine_place_weights(work->placing->machine, at->unit, address,
+                                      values + k * first + share_start(total, part->ring, own), bytes,
+                                      error));
+        address += share_of(k * pim_smaller(widest - first, width), part->ring, 0);
     }
     return PIM_OK;
 }
@@ -330,7 +278,7 @@ enum pim_status place_weights(const struct placing *placing, struct pim_error *e
     struct work work = {.placing = placing, .stage = &placing->plan->stage[placing->index]};
     uint64_t zeros = 0;
     for (uint32_t i = 0; i < work.stage->partitions; i++) {
-        PIM_TRY(read_partition(&work, i, error));
+        PIM_TRY(fill_partition(&work, i, error));
         zeros = pim_larger(zeros, pim_zero_bytes(&work.stage->partition[i]));
     }
     work.zeros = PIM_ARENA_ARRAY(placing->arena, uint16_t, (size_t)zeros);
@@ -341,48 +289,27 @@ enum pim_status place_weights(const struct placing *placing, struct pim_error *e
 
 /* --- the classifier --- */
 
-static enum pim_status read_head(const struct placing *placing, uint32_t unit, struct weight_order *order,
-                                 struct pim_error *error)
-{
-    struct pim_trace_cursor *cursor;
-    const struct pim_instruction *now;
-    bool inside = false;
-    PIM_TRY(pim_trace_cursor_create(placing->trace, unit, &cursor, error));
-    enum pim_status status = pim_trace_cursor_next(cursor, &now, error);
-    for (; status == PIM_OK && now; status = pim_trace_cursor_next(cursor, &now, error)) {
-        if (now->opcode == PIM_OP_PHASE_BEGIN)
-            inside = strcmp(pim_trace_phase(placing->trace, now->u.control.phase)->name, "head") == 0;
-        if (inside && now->opcode == PIM_OP_MATRIX && !weight_order_take(order, now)) {
-            status = pim_fail(error, PIM_BAD_INPUT,
-                              "node %" PRIu32 " multiplies more than its weights of the classifier", unit);
-            break;
-        }
-    }
-    pim_trace_cursor_destroy(cursor);
-    if (status == PIM_OK && !weight_order_is_complete(order))
-        status = pim_fail(error, PIM_BAD_INPUT,
-                          "node %" PRIu32 " does not multiply all of its weights of the classifier", unit);
-    return status;
-}
-
 static enum pim_status place_head_node(void *context, const struct standing *at, struct pim_error *error)
 {
     const struct placing *placing = context;
     uint32_t classes = placing->plan->network->transformer->classes;
-    struct weight_order order = {.k = at->part->channels,
-                                 .n = (uint32_t)share_of(classes, at->part->v, at->column),
-                                 .width = UINT32_MAX,
-                                 .rows = placing->plan->batch,
-                                 .matrix = weight_matrix(placing->index, 0, WEIGHT_HEAD),
-                                 .first_n = (uint32_t)share_start(classes, at->part->v, at->column)};
+    struct pim_tiling tiling;
+    const struct weight_order order = {.part = at->part,
+                                       .k = at->part->channels,
+                                       .n = (uint32_t)share_of(classes, at->part->v, at->column),
+                                       .first_n = (uint32_t)share_start(classes, at->part->v, at->column),
+                                       .width = UINT32_MAX,
+                                       .rows = 1,
+                                       .whole = at->part->v == 1};
     if (at->index != 0 || at->group != 0 || at->ring != 0 || order.n == 0)
         return PIM_OK;
-    order.values = PIM_ARENA_ITEMS(placing->arena, uint16_t, (size_t)order.k * order.n);
-    if (!order.values)
+    uint16_t *values = PIM_ARENA_ITEMS(placing->arena, uint16_t, (size_t)order.k * order.n);
+    if (!values)
         return no_memory(error);
-    weight_order_begin(&order);
-    PIM_TRY(read_head(placing, at->unit, &order, error));
-    return machine_place_weights(placing->machine, at->unit, placing->plan->head_base, order.values,
+    if (!weight_order_tiles(&order, &placing->plan->hardware, 0, &tiling))
+        return no_tiles("the classifier", error);
+    weight_order_fill(&order, &tiling, 0, weight_matrix(placing->index, 0, WEIGHT_HEAD), values);
+    return machine_place_weights(placing->machine, at->unit, placing->plan->head_base, values,
                                  (uint64_t)order.k * order.n, error);
 }
 

@@ -8,7 +8,6 @@
 struct placing {
     struct machine *machine;
     const struct pim_allspark_plan *plan;
-    const struct pim_trace *trace;
     uint32_t index;          /* of the stage */
     struct pim_arena *arena; /* has the numbers, until the machine forgets them */
 };

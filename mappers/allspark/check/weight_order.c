@@ -1,58 +1,57 @@
 #include "mappers/allspark/check/weight_order.h"
 
 #include "mappers/allspark/check/numbers.h"
+#include "mappers/allspark/check/standing.h"
+#include "sim/integer.h"
 
-static void begin_piece(struct weight_order *order, uint64_t first)
+static uint32_t columns_of(const struct weight_order *order, uint32_t first)
 {
-    uint64_t left = order->n - first;
-    order->piece = first;
-    order->columns = left < order->width ? left : order->width;
-    order->done = order->n0 = order->tile = order->k0 = 0;
+    return pim_smaller32(order->width, order->n - first);
 }
 
-void weight_order_begin(struct weight_order *order)
+bool weight_order_tiles(const struct weight_order *order, const struct pim_estimate_hardware *hardware,
+                        uint32_t first, struct pim_tiling *tiling)
 {
-    order->count = 0;
-    begin_piece(order, 0);
+    uint32_t v = order->whole ? 1 : order->part->v, segment = order->k / v + (order->k % v != 0);
+    const struct pim_matrix_shape shape = {.m = order->rows,
+                                           .n = columns_of(order, first),
+                                           .k = order->k,
+                                           .count = 1,
+                                           .segment = segment,
+                                           .vector_passes = order->residual ? 2 : 1,
+                                           .residual = order->residual,
+                                           .input_pitch = segment,
+                                           .output_pitch = order->n,
+                                           .grain = order->grain};
+    struct pim_matrix_estimate estimate;
+    return pim_estimate_tiling(hardware, &shape, tiling, &estimate);
 }
 
-static void put_tile(struct weight_order *order, uint32_t rows)
+/* Rows k0 to k0 + k of columns n0 to n0 + n. Returns what is behind them. */
+static uint16_t *put_tile(const struct weight_order *order, uint64_t matrix, uint32_t k0, uint32_t k,
+                          uint32_t n0, uint32_t n, uint16_t *values)
 {
-    for (uint32_t i = 0; i < rows; i++) {
-        uint32_t k = (uint32_t)order->k0 + i;
-        uint64_t row = weight_row(order->matrix, order->input ? order->input(order->context, k) : k);
-        uint32_t n = order->first_n + (uint32_t)(order->piece + order->n0);
-        for (uint64_t j = 0; j < order->tile; j++)
-            order->values[order->count++] = weight_number(row, n + (uint32_t)j);
+    for (uint32_t i = k0; i < k0 + k; i++) {
+        uint64_t row = weight_row(matrix, order->input ? order->input(order->part, i) : i);
+        for (uint32_t j = n0; j < n0 + n; j++)
+            *values++ = weight_number(row, order->first_n + j);
     }
+    return values;
 }
 
-bool weight_order_take(struct weight_order *order, const struct pim_instruction *instruction)
+void weight_order_fill(const struct weight_order *order, const struct pim_tiling *tiling, uint32_t first,
+                       uint64_t matrix, uint16_t *values)
 {
-    if (order->piece == order->n)
-        return false;
-    if (instruction->detail & PIM_MATRIX_OPEN_OUTPUT) {
-        order->n0 += order->tile;
-        order->k0 = 0;
-        if (order->n0 == order->columns) /* the next rows */
-            order->n0 = 0;
+    uint32_t end = first + columns_of(order, first), pieces = order->whole ? 1 : order->part->v;
+    for (uint32_t n0 = first, n; n0 < end; n0 += n) {
+        uint32_t block = first + ((n0 - first) / tiling->n + 1) * tiling->n; /* its end */
+        n = pim_smaller32(tiling->right, pim_smaller32(block, end) - n0);
+        for (uint32_t piece = 0, k0 = 0; piece < pieces; piece++) {
+            uint32_t last = pieces == 1 ? order->k : spread_before(order->part, order->k, piece + 1);
+            for (uint32_t k; k0 < last; k0 += k) { /* tiles do not reach across pieces of the input */
+                k = pim_smaller32(tiling->k, last - k0);
+                values = put_tile(order, matrix, k0, k, n0, n, values);
+            }
+        }
     }
-    order->tile = instruction->u.matrix.n;
-    uint32_t rows = instruction->u.matrix.k;
-    if (order->n0 + order->tile > order->columns || order->k0 + rows > order->k)
-        return false;
-    if (order->done == 0)
-        put_tile(order, rows);
-    order->k0 += rows;
-    if (order->n0 + order->tile < order->columns || order->k0 < order->k)
-        return true;
-    order->done += instruction->u.matrix.m;
-    if (order->done >= order->rows)
-        begin_piece(order, order->piece + order->columns);
-    return true;
-}
-
-bool weight_order_is_complete(const struct weight_order *order)
-{
-    return order->count == (uint64_t)order->k * order->n;
 }

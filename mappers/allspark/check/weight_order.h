@@ -1,36 +1,32 @@
 /*
- * In which order the programs multiply the elements of their weights, which is the order in which weights lie
- * in the memories: for each piece of columns, for each block of columns, for each tile of rows, row by row
- * (docs/mappers/allspark.md). Read off the shapes of the MATRIX instructions of one node, on which all others
- * must agree: else their numbers come out wrong.
+ * In which order the elements of weights lie in the memories: for each piece of columns, for each block of
+ * columns, for each tile of rows, row by row, by the tiles that the estimate chooses for the node with most
+ * rows (docs/mappers/allspark.md, "Order of the bytes"). Found without looking at a program: one that
+ * multiplies in another order computes wrong numbers.
  */
 #ifndef PIMSIM_MAPPERS_ALLSPARK_CHECK_WEIGHT_ORDER_H
 #define PIMSIM_MAPPERS_ALLSPARK_CHECK_WEIGHT_ORDER_H
 
-#include "traces/instruction.h"
+#include "mappers/allspark/allspark.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
-/* k x n weights, of which `width` columns come at a time and are multiplied with `rows` rows in all: their
-   numbers, in order. */
+/* The weights of a column of nodes, k x n. */
 struct weight_order {
-    uint32_t k, n, width;
-    uint64_t rows;
-    uint64_t matrix;  /* weight_matrix() */
-    uint32_t first_n; /* of the column of nodes: number of column 0 */
+    const struct pim_allspark_partition *part;
+    uint32_t k, n, first_n; /* first_n: number of column 0 */
+    uint32_t width;         /* columns of a piece, all but the last */
+    uint32_t rows;          /* that a node multiplies at once, at most */
+    bool residual;          /* is added to the product */
+    bool whole;             /* the inputs are in one piece; else in one for each column of nodes */
+    uint32_t grain;         /* of the columns of tiles; 0: any */
     /* The input that row k multiplies; NULL: input k. */
-    uint32_t (*input)(const void *context, uint32_t k);
-    const void *context;
-    uint16_t *values; /* k x n, filled in */
-    uint64_t count;   /* that are */
-    /* the walk: the piece of columns, rows of it that are done, the output tile */
-    uint64_t piece, columns, done, n0, tile, k0;
+    uint32_t (*input)(const struct pim_allspark_partition *part, uint32_t k);
 };
 
-void weight_order_begin(struct weight_order *order);
-/* The next MATRIX of the phase; false: it goes beyond the weights. */
-bool weight_order_take(struct weight_order *order, const struct pim_instruction *instruction);
-bool weight_order_is_complete(const struct weight_order *order);
+/* The tiles of the piece of columns that begins with column `first`; false: none fit. */
+bool weight_order_tiles(const struct weight_order *order, const struct pim_estimate_hardware *hardware,
+                        uint32_t first, struct pim_tiling *tiling);
+/* The numbers of this piece, in order; `matrix`: weight_matrix(). */
+void weight_order_fill(const struct weight_order *order, const struct pim_tiling *tiling, uint32_t first,
+                       uint64_t matrix, uint16_t *values);
 
 #endif

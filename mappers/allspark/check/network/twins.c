@@ -43,39 +43,26 @@ static void carry(const struct reference_map *map, const uint32_t *places, size_
             }
 }
 
-/* The branches of a map, one after another. */
-static uint16_t **cut(struct space *space, const struct pim_allspark_partition *part, const uint16_t *map)
-{
-    size_t each = (size_t)part->tokens * part->channels;
-    uint16_t **branches = space_matrices(space, part->branches, part->tokens, part->channels);
-    for (uint32_t b = 0; b < part->branches && branches; b++)
-        memcpy(branches[b], map + b * each, each * sizeof *map);
-    return branches;
-}
-
 uint16_t **reference_twins(struct space *space, const struct reference_kind *windows,
                            const struct reference_kind *global, const struct reference_map *map,
                            uint32_t image)
 {
-    const struct pim_allspark_partition *local = windows->part;
-    struct pim_allspark_partition whole = *global->part; /* as one branch, however it is cut */
-    whole.tokens *= whole.branches;
-    whole.branches = 1;
+    const struct pim_allspark_partition *local = windows->part, *whole = global->part;
     struct kind kinds[2];
     uint16_t **x = space_matrices(space, local->branches, local->tokens, local->channels);
-    uint16_t *y = space_matrix(space, whole.tokens, whole.channels);
+    uint16_t *y = space_matrix(space, whole->tokens, whole->channels);
     const uint32_t *places = find_places(space, map);
     if (!kind_initialize(&kinds[0], space, local, windows->index) ||
-        !kind_initialize(&kinds[1], space, &whole, global->index))
+        !kind_initialize(&kinds[1], space, whole, global->index))
         return NULL;
     kind_enter(&kinds[0], 0);
     for (uint32_t branch = 0; branch < local->branches; branch++)
         kind_embed(&kinds[0], image, branch, x[branch]);
-    for (uint32_t i = 0; i < local->blocks + whole.blocks; i++) {
+    for (uint32_t i = 0; i < local->blocks + whole->blocks; i++) {
         struct kind *kind = &kinds[i % 2];
         if (i > 0) {
             kind_enter(kind, i / 2);
-            carry(map, places, whole.channels, x, y, i % 2 == 0);
+            carry(map, places, whole->channels, x, y, i % 2 == 0);
         }
         for (uint32_t branch = 0; branch < kind->shape->branches; branch++) {
             kind_attention(kind, i % 2 ? y : x[branch]);
@@ -84,6 +71,8 @@ uint16_t **reference_twins(struct space *space, const struct reference_kind *win
         if (i == 0 && !kind_encode_position(kind, space, map, x))
             return NULL;
     }
-    bool ends = local->blocks > whole.blocks; /* in windows */
-    return ends ? x : cut(space, global->part, y);
+    if (local->blocks > whole->blocks) /* ends in windows */
+        return x;
+    *x = y;
+    return x;
 }
