@@ -22,13 +22,14 @@ enum breakage {
     OTHER_FUNCTION,
     NO_OPERAND,
     LOADS_EXCHANGED,
+    NO_RELEASE,
     BREAKAGES
 };
 
 static const char *const names[BREAKAGES] = {
     "address of a load", "address of a store", "address of a send", "address of a receive",
     "peer of a send",    "tag of a send",      "accumulation",      "function of a vector",
-    "operand",           "order of loads"};
+    "operand",           "order of loads",     "bytes given back"};
 
 static bool is(const struct pim_instruction *instruction, enum pim_opcode opcode)
 {
@@ -61,6 +62,8 @@ static bool applies(enum breakage breakage, const struct pim_instruction *now,
         return is(now, PIM_OP_LOAD) && next && is(next, PIM_OP_LOAD) && now->detail == next->detail &&
                now->u.memory.bytes == next->u.memory.bytes && now->u.memory.count == next->u.memory.count &&
                now->u.memory.address != next->u.memory.address;
+    case NO_RELEASE:
+        return is(now, PIM_OP_VECTOR) && now->u.vector.release > 0;
     case BREAKAGES:
         break;
     }
@@ -94,6 +97,9 @@ static void break_it(enum breakage breakage, struct pim_instruction *now, uint32
         break;
     case NO_OPERAND:
         now->dependency[0] = 0;
+        break;
+    case NO_RELEASE:
+        now->u.vector.release = 0;
         break;
     case LOADS_EXCHANGED:
     case BREAKAGES:

@@ -226,7 +226,8 @@ static enum pim_status control(struct machine *machine, uint32_t number)
         unit->phase = unit->now->u.control.phase;
         unit->phase_start = unit->at;
     } else if (unit->now->opcode == PIM_OP_PHASE_END) {
-        if (unit->inputs.head != unit->inputs.count || unit->weights_left > 0 || unit->output.open)
+        if (unit->inputs.head != unit->inputs.count || unit->weights_left > 0 || unit->output.open ||
+            unit->output_loaded > 0)
             return machine_broken(machine, number, "something is left in a buffer");
         machine_empty_queue(&unit->inputs);
         pim_arena_reset(&unit->arena);

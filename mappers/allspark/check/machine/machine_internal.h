@@ -104,6 +104,7 @@ struct unit {
     uint64_t weights_used, weights_left; /* of the first item; of all */
     size_t tile;                         /* which input tile the next MATRIX reads */
     struct output output;
+    uint64_t output_loaded; /* bytes that LOADs have put into the output buffer, and nobody has given back */
     struct posted *posted;
     size_t posted_first, posted_count, posted_capacity;
     size_t posted_open;

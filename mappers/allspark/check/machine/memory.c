@@ -229,6 +229,7 @@ enum pim_status machine_load(struct machine *machine, uint32_t number, struct re
     uint16_t *values = machine_values(unit, total);
     if (!values)
         return machine_no_memory(machine);
+    unit->output_loaded += now->detail == PIM_BUFFER_OUTPUT ? total : 0;
     *result = (struct result){.values = values, .count = total};
     return gather(machine, number, values);
 }

@@ -117,13 +117,19 @@ static enum pim_status average(struct machine *machine, uint32_t number, struct 
     return PIM_OK;
 }
 
-/* Operands out of the output tile are taken whole, and give it back. */
+/* Operands out of the output tile are taken whole, and give it back; others at most what was loaded to the
+   output buffer. */
 static enum pim_status take_output(struct machine *machine, uint32_t number, const struct work *work)
 {
     struct unit *unit = &machine->units[number];
-    if (!work->x.output && !work->y.output)
+    uint64_t release = unit->now->u.vector.release;
+    if (!work->x.output && !work->y.output) {
+        if (release > unit->output_loaded)
+            return machine_broken(machine, number, "gives back more of the output buffer than was loaded");
+        unit->output_loaded -= release;
         return PIM_OK;
-    if (unit->now->u.vector.release != unit->output.count * machine->plan->hardware.accumulator_bytes)
+    }
+    if (release != unit->output.count * machine->plan->hardware.accumulator_bytes)
         return machine_broken(machine, number, "does not give back the whole output tile");
     unit->output.open = false;
     return PIM_OK;
