@@ -1,6 +1,7 @@
 /*
  * The check of values itself (mappers/allspark/check): programs that are broken in one instruction are
- * refused, wherever that stands. That right ones pass is in test_dataflow.c.
+ * refused, wherever that stands, and so are those of another network. That right ones pass is in
+ * test_dataflow.c.
  */
 #include "mappers/allspark/check/check_values.h"
 #include "tests/unit/allspark/scenario.h"
@@ -232,11 +233,52 @@ START_TEST(broken_programs_are_refused)
 }
 END_TEST
 
+static void expect_refused(const struct scenario *scenario, const char *what)
+{
+    struct pim_error error = {0};
+    struct pim_allspark_check check;
+    enum pim_status status =
+        pim_allspark_check_values(&scenario->plan, scenario->trace, NULL, &check, &error);
+    ck_assert_msg(status == PIM_BAD_INPUT, "%s: not found: %s", scenario->name, what);
+}
+
+/* What plan and programs have alike, and the network or the buffers of the hardware have otherwise. */
+START_TEST(plans_of_another_network_are_refused)
+{
+    const struct pim_estimate_hardware hardware = small_hardware(4, 4);
+    const struct pim_allspark_options options = partition(2, 2, 2);
+    struct scenario scenario;
+    struct pim_error error = {0};
+    ck_assert_msg(scenario_make(&scenario, small_network(SMALL_TWINS), &hardware, &options, &error), "%s",
+                  error.text);
+    scenario_prove(&scenario);
+    struct pim_transformer *network = scenario.network->transformer;
+    struct pim_transformer_block *block = &network->block[0];
+    const struct pim_transformer_block right = *block;
+    block->hidden_channels /= 2;
+    expect_refused(&scenario, "hidden channels");
+    *block = right;
+    block->attention[0].heads *= 2;
+    block->attention[0].head_channels /= 2;
+    expect_refused(&scenario, "heads");
+    *block = right;
+    network->stage[0].blocks--;
+    expect_refused(&scenario, "blocks");
+    network->stage[0].blocks++;
+    scenario.plan.hardware.weight_bytes /= 2; /* other tiles, so another order of the weights */
+    expect_refused(&scenario, "tiles");
+    scenario.plan.hardware.weight_bytes *= 2;
+    scenario_prove(&scenario);
+    scenario_end(&scenario);
+}
+END_TEST
+
 Suite *values_suite(void)
 {
     Suite *suite = suite_create("values");
     TCase *tests = tcase_create("values");
     tcase_add_loop_test(tests, broken_programs_are_refused, 0, CASES);
+    tcase_add_test(tests, plans_of_another_network_are_refused);
     suite_add_tcase(suite, tests);
     return suite;
 }
