@@ -141,13 +141,13 @@ static void try_network(struct pim_noc_configuration configuration, const struct
     free_answers(&expected);
 }
 
-static void try_variety(enum variety variety, int index)
+static void try_variety(enum variety variety, uint64_t seed)
 {
     struct pim_random random;
-    pim_random_initialize(&random, oracle_seed(index));
+    pim_random_initialize(&random, seed);
     struct pim_noc_configuration configuration = random_network(&random, variety);
     struct list list = random_packets(&random, &configuration);
-    try_network(configuration, &list, oracle_seed(index));
+    try_network(configuration, &list, seed);
     remove_files(&configuration);
     list_free(&list);
 }
@@ -191,19 +191,29 @@ int oracle_cases(int usual)
 
 START_TEST(network_case)
 {
-    try_variety(ORDINARY, _i);
+    try_variety(ORDINARY, oracle_seed(_i));
+}
+END_TEST
+
+/* What few draws have: a head gets its virtual channel in the cycle that wakes a router with output speedup;
+   a head with a choice has none to ask for; a held switch is given up before a full buffer. */
+static const uint64_t rare[] = {500137, 500486, 500662, 500029, 500038, 500155, 500535};
+
+START_TEST(rare_case)
+{
+    try_variety(ORDINARY, rare[_i]);
 }
 END_TEST
 
 START_TEST(files_case)
 {
-    try_variety(FILES, _i);
+    try_variety(FILES, oracle_seed(_i));
 }
 END_TEST
 
 START_TEST(wide_case)
 {
-    try_variety(WIDE, _i);
+    try_variety(WIDE, oracle_seed(_i));
 }
 END_TEST
 
@@ -265,6 +275,7 @@ void pimsim_suites(SRunner *runner)
     printf("seeds from %" PRIu64 "\n", oracle_seed(0));
     TCase *single = tcase_create("single");
     tcase_add_test(single, far_ahead);
+    tcase_add_loop_test(single, rare_case, 0, (int)(sizeof rare / sizeof *rare));
     suite_add_tcase(suite, single);
     TCase *measured = tcase_create("measured");
     tcase_add_loop_test(measured, measured_list, 0,

@@ -11,7 +11,7 @@ struct cswin {
     struct kind stripe;                             /* the shape of a stripe, for the attention */
     struct pim_allspark_partition shape;            /* of it */
     uint32_t width;                                 /* of a stripe */
-    uint16_t *map, *normal, *vertical;              /* the whole map, row by row */
+    uint16_t *map, *normal;                         /* the whole map, row by row */
     uint16_t *matrices[MATRICES], *parts[MATRICES]; /* of the map; of a stripe */
 };
 
@@ -24,7 +24,6 @@ static bool initialize(struct cswin *c, struct space *space, const struct pim_al
     c->shape.tokens = c->shape.key_tokens = stripe * rows->tokens;
     c->map = space_matrix(space, all, rows->channels);
     c->normal = space_matrix(space, all, rows->channels);
-    c->vertical = space_matrix(space, all, rows->channels);
     for (int i = 0; i < MATRICES; i++) {
         c->matrices[i] = space_matrix(space, all, rows->channels);
         c->parts[i] = space_matrix(space, c->shape.tokens, rows->channels);
@@ -93,12 +92,7 @@ static void attend(struct cswin *cswin, uint32_t all)
     for (int i = Q; i <= V; i++)
         kind_multiply(&cswin->rows, weights[i], cswin->normal, cswin->matrices[i], all);
     attend_stripes(cswin, true);
-    memcpy(cswin->vertical, cswin->matrices[Z], bytes);
-    memset(cswin->matrices[Z], 0, bytes);
     attend_stripes(cswin, false);
-    for (size_t i = 0; i < all * c; i++)
-        if (i % c < c / 2)
-            cswin->matrices[Z][i] = cswin->vertical[i];
 }
 
 uint16_t **reference_cswin(struct space *space, const struct pim_allspark_partition *rows, uint32_t index,
