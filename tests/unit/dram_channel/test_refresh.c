@@ -8,6 +8,7 @@
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
 #include "tests/unit/test_main.h"
+#include "tools/command/dram/run.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -338,25 +339,24 @@ START_TEST(rows_that_starved)
 }
 END_TEST
 
-/* A bound that does not hold, as by a mistake of pim_dram_refresh_check: the run is refused, in words. */
+/* A bound that does not hold, as by a mistake of pim_dram_refresh_check: `pimsim dram` ends with an error. */
 START_TEST(late_refreshes_are_told)
 {
+    const struct dram_stream stream = {DRAM_RANDOM, REQUESTS, 0, 0, 0.5, 1, 3};
+    const struct dram_run_outputs outputs = {.context = NULL};
     struct pim_dram_configuration configuration;
     struct pim_error error = {PIM_OK, ""};
-    struct outcome outcome;
-    struct pim_random random;
-    pim_random_initialize(&random, 3);
+    struct dram_source *source;
+    struct dram_run run = {0};
     configure(&configuration, "ddr4_2400r", NULL);
     configuration.specification.parameter[PIM_DRAM_T_REFI] =
         configuration.specification.parameter[PIM_DRAM_T_RFC] / 2;
-    struct access *list = random_list(&random, &configuration, REQUESTS, 2);
-    serve(&outcome, &configuration, list, REQUESTS, false);
-    ck_assert(pim_dram_counters_judge(&outcome.counters, &error) == PIM_BAD_INPUT);
+    ck_assert(dram_source_generate(&source, &stream, &configuration, &error) == PIM_OK);
+    ck_assert(dram_run_execute(&run, &configuration, source, &outputs, &error) == PIM_BAD_INPUT);
     ck_assert_msg(
         strstr(error.text, "refreshes of the DRAM were not done when the next one of their rank was due"),
         "%s", error.text);
-    outcome_free(&outcome);
-    free(list);
+    dram_source_close(source);
 }
 END_TEST
 

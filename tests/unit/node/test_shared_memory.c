@@ -196,6 +196,27 @@ START_TEST(postponed_refreshes_are_counted)
 }
 END_TEST
 
+/* A bound that does not hold, as by a mistake of pim_dram_refresh_check: `pimsim run` ends with an error. */
+START_TEST(late_refreshes_refuse_the_run)
+{
+    struct run run = {
+        .width = 1, .height = 1, .settings = {"dram.standard=ddr4_2400r", "clock.memory_khz=1200000"}};
+    make(&run, PHASE "load none address=0 bytes=100000\nphase_end 0\n");
+    ck_assert_msg(run.status == PIM_OK, "%s", run.error.text);
+    struct pim_hardware hardware = run.system->hardware;
+    uint32_t *parameter = hardware.node.channels.dram.specification.parameter;
+    parameter[PIM_DRAM_T_REFI] = parameter[PIM_DRAM_T_RFC] / 2;
+    pim_system_destroy(run.system);
+    const struct pim_system_options options = {.until_cycle = PIM_UNTIL_END, .quiet = true};
+    run.status = pim_system_create(&hardware, run.trace, &options, &run.system, &run.error);
+    finish_run(&run);
+    ck_assert_int_eq(run.status, PIM_BAD_INPUT);
+    ck_assert_msg(strstr(run.error.text, "refreshes of the DRAM were not done when the next one"), "%s",
+                  run.error.text);
+    clean(&run);
+}
+END_TEST
+
 /* A read of the memory port that is asked for at a tick of its own, and when its last data came. */
 struct late_read {
     struct pim_node *node;
@@ -393,6 +414,7 @@ Suite *shared_memory_suite(void)
     TCase *tests = tcase_create("channels");
     tcase_add_test(tests, a_load_lasts_as_long_as_from_a_bank);
     tcase_add_test(tests, postponed_refreshes_are_counted);
+    tcase_add_test(tests, late_refreshes_refuse_the_run);
     tcase_add_loop_test(tests, nodes_take_turns, 0, sizeof pairs / sizeof pairs[0]);
     tcase_add_loop_test(tests, a_late_client_takes_the_turn_of_its_cycle, 0, 16);
     tcase_add_loop_test(tests, shared_channels_keep_every_invariant, 0, PIM_CASES(16));
