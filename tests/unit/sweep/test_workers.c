@@ -1,11 +1,16 @@
-/* When the threads of a sweep stop: asked where a point is left, and nowhere else. */
+/* When the threads of a sweep stop, asked where a point is left and nowhere else, and what is told as the
+ * cause. */
 #include "tests/unit/sweep/suites.h"
 #include "tests/unit/sweep/support.h"
 #include "tools/sweep/result.h"
 #include "tools/sweep/trace_pool.h"
 #include "tools/sweep/workers.h"
 
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Points below `wanted` are wanted; after `most` of them time is over. */
 struct limit {
@@ -68,11 +73,78 @@ START_TEST(a_stop_is_asked_for_where_a_point_is_left)
 }
 END_TEST
 
+/* Ctrl-C comes while the first point runs; time is over before that, or never. */
+struct two_causes {
+    bool time_first;
+    _Atomic bool over;
+    unsigned asked;
+};
+
+static enum pim_status want_all(void *context, uint64_t point, bool *wanted, struct pim_error *error)
+{
+    (void)context;
+    (void)point;
+    (void)error;
+    *wanted = true;
+    return PIM_OK;
+}
+
+static enum pim_status drop(void *context, const struct pim_sweep_result *result, struct pim_error *error)
+{
+    (void)context;
+    (void)result;
+    (void)error;
+    return PIM_OK;
+}
+
+/* Ends when the Ctrl-C was taken. */
+static void interrupt(void *context, const struct pim_sweep_point *point, struct pim_sweep_result *result)
+{
+    const struct two_causes *causes = context;
+    sigset_t pending;
+    pim_sweep_result_initialize(result, point->number);
+    while (causes->time_first && !causes->over)
+        (void)sched_yield();
+    ck_assert_int_eq(kill(getpid(), SIGINT), 0);
+    do {
+        (void)sched_yield();
+        ck_assert_int_eq(sigpending(&pending), 0);
+    } while (sigismember(&pending, SIGINT));
+}
+
+/* At the second point. */
+static bool is_over_then(void *context)
+{
+    struct two_causes *causes = context;
+    causes->over = causes->asked++ > 0;
+    return causes->over;
+}
+
+/* One thread runs a point, the other one is told that time is over; or there is one thread alone. */
+START_TEST(the_first_cause_is_told)
+{
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_sweep sweep;
+    struct pim_sweep_outcome outcome;
+    struct two_causes causes = {.time_first = _i == 1};
+    const struct pim_sweep_sink sink = {
+        .context = &causes, .wanted = want_all, .add = drop, .run = interrupt, .stop = is_over_then};
+    pim_sweep_initialize(&sweep);
+    vary(&sweep, "noc.flit_bits", "8,16,32,64");
+    ck_assert(pim_sweep_work(&sweep, NULL, &sink, 0, 4, 1 + (unsigned)_i, 4, true, &outcome, &error) ==
+              PIM_OK);
+    ck_assert_uint_eq(outcome.done, 1);
+    ck_assert(outcome.stopped && outcome.interrupted == !causes.time_first);
+    pim_sweep_terminate(&sweep);
+}
+END_TEST
+
 Suite *sweep_workers_suite(void)
 {
     Suite *suite = suite_create("sweep_workers");
     TCase *tests = tcase_create("sweep_workers");
     tcase_add_test(tests, a_stop_is_asked_for_where_a_point_is_left);
+    tcase_add_loop_test(tests, the_first_cause_is_told, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;
 }
