@@ -1,7 +1,5 @@
 /* What a point of a system says in comparable terms. */
 #include "models/system/system.h"
-#include "tools/library/map.h"
-#include "tools/library/words.h"
 #include "tools/sweep/result.h"
 #include "tools/systems/terms.h"
 
@@ -13,31 +11,12 @@
 static enum pim_status count_macs(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
                                   double *macs, struct pim_error *error)
 {
-    const struct pim_sweep_source *source = &sweep->sources[point->source];
     struct pim_network *network = NULL;
-    struct pim_map_words words;
-    struct pim_arena arena;
-    const char **sets = NULL;
-    size_t count = 0;
-    if (pim_map_words_parse(source->mapper, &words, error) != PIM_OK)
+    if (pim_sweep_read_network(sweep, point, false, &network, error) != PIM_OK)
         return error->status;
-    pim_arena_initialize(&arena, 4096);
-    enum pim_status status = pim_sweep_network_sets(sweep, point, &words, &arena, &sets, &count, error);
-    if (status == PIM_OK) {
-        const struct pim_map_request request = {.mapper = words.mapper,
-                                                .network = source->network,
-                                                .network_sets = sets,
-                                                .network_set_count = count,
-                                                .dimensions = words.dimensions,
-                                                .dimension_count = words.dimension_count};
-        status = pim_map_read_network(&request, &network, error);
-    }
-    if (status == PIM_OK)
-        *macs = (double)network->graph.macs / (double)pim_graph_images(&network->graph);
+    *macs = (double)network->graph.macs / (double)pim_graph_images(&network->graph);
     pim_network_destroy(network);
-    pim_arena_terminate(&arena);
-    pim_map_words_terminate(&words);
-    return status;
+    return PIM_OK;
 }
 
 static enum pim_status terms_of(const struct pim_sweep *sweep, const struct pim_sweep_point *point,

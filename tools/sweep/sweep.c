@@ -6,6 +6,7 @@
 #include "sim/arena.h"
 #include "sim/output/file.h"
 #include "sim/random.h"
+#include "tools/library/map.h"
 #include "tools/library/words.h"
 
 #include <assert.h>
@@ -345,6 +346,34 @@ enum pim_status pim_sweep_network_sets(const struct pim_sweep *sweep, const stru
             items[(*count)++] = pim_arena_copy_text(arena, set);
         }
     return PIM_OK;
+}
+
+enum pim_status pim_sweep_read_network(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                       bool as_read, struct pim_network **network, struct pim_error *error)
+{
+    static const struct pim_mapper any = {.transformers = PIM_TRANSFORMERS_AS_READ};
+    const struct pim_sweep_source *source = &sweep->sources[point->source];
+    struct pim_map_words words;
+    struct pim_arena arena;
+    const char **sets = NULL;
+    size_t count = 0;
+    *network = NULL;
+    if (pim_map_words_parse(source->mapper, &words, error) != PIM_OK)
+        return error->status;
+    pim_arena_initialize(&arena, 4096);
+    enum pim_status status = pim_sweep_network_sets(sweep, point, &words, &arena, &sets, &count, error);
+    if (status == PIM_OK) {
+        const struct pim_map_request request = {.mapper = as_read ? &any : words.mapper,
+                                                .network = source->network,
+                                                .network_sets = sets,
+                                                .network_set_count = count,
+                                                .dimensions = words.dimensions,
+                                                .dimension_count = words.dimension_count};
+        status = pim_map_read_network(&request, network, error);
+    }
+    pim_arena_terminate(&arena);
+    pim_map_words_terminate(&words);
+    return status;
 }
 
 /* An ONNX file has no keys; its bytes tell it. */

@@ -131,6 +131,12 @@ enum pim_status pim_sweep_network_sets(const struct pim_sweep *sweep, const stru
                                        const struct pim_map_words *words, struct pim_arena *arena,
                                        const char ***sets, size_t *count, struct pim_error *error);
 
+/* The network at a point, as its mapper takes it; `as_read`: as it stands in its file, whatever the mapper
+ * takes. The caller destroys *network. */
+struct pim_network;
+enum pim_status pim_sweep_read_network(const struct pim_sweep *sweep, const struct pim_sweep_point *point,
+                                       bool as_read, struct pim_network **network, struct pim_error *error);
+
 /* The last part of a path. */
 const char *pim_sweep_label(const char *path);
 

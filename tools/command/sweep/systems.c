@@ -5,6 +5,7 @@
  */
 #include "tools/command/sweep/systems.h"
 
+#include "mappers/network/descriptor/descriptor.h"
 #include "tools/command/command.h"
 #include "tools/command/sweep/sweep.h"
 #include "tools/sweep/prepare.h"
@@ -71,6 +72,26 @@ static enum pim_status read_list(const struct request *request, struct pim_syste
     return request->names ? pim_systems_choose(systems, request->names, error) : PIM_OK;
 }
 
+/* A network that can be read for no system is refused before anything runs: the reason is the file's. */
+static enum pim_status check_networks(const struct pim_sweep *sweep, struct pim_error *error)
+{
+    const size_t systems = sweep->systems.count;
+    for (size_t first = 0; first < sweep->source_count; first += systems) {
+        struct pim_error reason = {PIM_OK, ""}, other = {PIM_OK, ""};
+        bool readable = false;
+        for (size_t i = 0; i < systems && !readable; i++) {
+            const struct pim_sweep_point point = {.number = first + i, .source = first + i};
+            struct pim_network *network = NULL;
+            readable =
+                pim_sweep_read_network(sweep, &point, true, &network, i == 0 ? &reason : &other) == PIM_OK;
+            pim_network_destroy(network);
+        }
+        if (!readable)
+            return pim_fail(error, reason.status, "%s", reason.text);
+    }
+    return PIM_OK;
+}
+
 static enum pim_status define(const struct request *request, struct pim_sweep *sweep, struct pim_error *error)
 {
     static const char *const fidelities[] = {NULL, "ideal", "analytic", "flit"};
@@ -82,7 +103,9 @@ static enum pim_status define(const struct request *request, struct pim_sweep *s
         status = pim_sweep_add_set(sweep, request->sweep.common.sets.items[i], error);
     if (request->sweep.fidelity > 0)
         sweep->fidelity = fidelities[request->sweep.fidelity];
-    return status == PIM_OK ? pim_sweep_prepare(sweep, error) : status;
+    if (status != PIM_OK || pim_sweep_prepare(sweep, error) != PIM_OK)
+        return error->status;
+    return check_networks(sweep, error);
 }
 
 static enum pim_status run(const struct request *request, struct pim_error *error)
