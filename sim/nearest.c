@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LONGEST = 255 };
 
@@ -40,18 +41,36 @@ size_t pim_edit_distance(const char *a, const char *b)
     return last[n];
 }
 
-bool pim_is_near(const char *wanted, const char *name, size_t *edits)
+enum pim_nearness pim_nearness_of(const char *wanted, const char *name, size_t *edits)
 {
-    const size_t m = strnlen(wanted, LONGEST), n = strnlen(name, LONGEST);
+    enum { SHORT = 3 };
+    const size_t m = strnlen(wanted, LONGEST), n = strnlen(name, LONGEST), longer = m > n ? m : n;
     *edits = pim_edit_distance(wanted, name);
-    return 3 * *edits <= (m > n ? m : n);
+    if (*edits == 0 || (longer > SHORT && 3 * *edits <= longer))
+        return PIM_NEAR;
+    const bool begins = m > 0 && strncasecmp(wanted, name, m) == 0;
+    return begins || (*edits == 1 && longer <= SHORT && least(m, n) > 1) ? PIM_NEAR_ALONE : PIM_FAR;
+}
+
+/* A second one that is near alone leaves none of them. */
+static bool offer_alone(struct pim_nearest *nearest, const char *name)
+{
+    if (nearest->near || nearest->several || (nearest->name && strcmp(nearest->name, name) == 0))
+        return false;
+    nearest->several = nearest->name != NULL;
+    nearest->name = nearest->several ? NULL : name;
+    return !nearest->several;
 }
 
 bool pim_nearest_offer(struct pim_nearest *nearest, const char *name)
 {
     size_t edits;
-    if (!pim_is_near(nearest->wanted, name, &edits) || (nearest->name && edits >= nearest->edits))
+    const enum pim_nearness nearness = pim_nearness_of(nearest->wanted, name, &edits);
+    if (nearness != PIM_NEAR)
+        return nearness == PIM_NEAR_ALONE && offer_alone(nearest, name);
+    if (nearest->near && edits >= nearest->edits)
         return false;
+    nearest->near = true;
     nearest->name = name;
     nearest->edits = edits;
     return true;

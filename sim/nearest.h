@@ -13,14 +13,21 @@
  */
 size_t pim_edit_distance(const char *a, const char *b);
 
-/* Whether `name` may be meant by `wanted`: no more edits than a third of the letters of the longer one. */
-bool pim_is_near(const char *wanted, const char *name, size_t *edits);
+/*
+ * Whether `name` may be meant by `wanted`. Near: no more edits than a third of the letters of the longer one,
+ * which has more than three, or none. Near alone, which counts where it holds for one name and none is near:
+ * `name` begins with `wanted`, or one edit is between names of two or three letters.
+ */
+enum pim_nearness { PIM_FAR, PIM_NEAR_ALONE, PIM_NEAR };
+enum pim_nearness pim_nearness_of(const char *wanted, const char *name, size_t *edits);
 
 /* The one of several names that may be meant by `wanted`: start with {wanted}, and offer each. `name` is NULL
- * while none is near enough. Of equals the first is kept; true: the one that is offered is. */
+ * while none is. Of those that are equally near the first is kept, of those near alone none; true: the one
+ * that is offered is kept. */
 struct pim_nearest {
     const char *wanted, *name;
-    size_t edits;
+    size_t edits; /* of one that is near */
+    bool near, several;
 };
 bool pim_nearest_offer(struct pim_nearest *nearest, const char *name);
 

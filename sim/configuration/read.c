@@ -68,14 +68,21 @@ static enum pim_status refuse_inner(const struct pim_schema *schema, const char 
                     last_part(path));
 }
 
+/* Whether `name` stands in the group of `path`, which may name none. */
+static bool is_of_group(const char *path, const char *name)
+{
+    const size_t length = (size_t)(last_part(path) - path);
+    return length == 0 || (length == (size_t)(last_part(name) - name) && strncmp(path, name, length) == 0);
+}
+
 /* "<place>: noc.widht: unknown key; the nearest is noc.width (an integer from 1 to 64)"; what stands in no
  * group may be of another kind of file, so that the message says which kind is read. */
 static enum pim_status refuse_unknown(const struct pim_schema *schema, const char *place, const char *path,
                                       bool group, struct pim_error *error)
 {
     struct pim_nearest outer = {.wanted = path};
-    const struct pim_key *nearest = NULL;
-    size_t least = SIZE_MAX;
+    const struct pim_key *nearest = NULL, *alone = NULL;
+    size_t least = SIZE_MAX, lone = 0;
     char part[PATH_LIMIT + 1], kept[PATH_LIMIT + 1];
     if (schema->inner && strchr(path, '.') &&
         pim_configuration_find(schema->inner, path) < schema->inner->count)
@@ -83,13 +90,19 @@ static enum pim_status refuse_unknown(const struct pim_schema *schema, const cha
     for (size_t i = 0; i < schema->count; i++) {
         const char *name = schema->keys[i].path;
         size_t other;
-        /* a group is compared with the groups that the key stands in, from the outermost on */
+        /* a group is compared with the groups that the key stands in, from the outermost on; one whose name
+         * begins another is one of another kind of file: network and network_interface */
         for (const char *dot = strchr(name, '.'); group && dot; dot = strchr(dot + 1, '.')) {
             (void)snprintf(part, sizeof part, "%.*s", (int)(dot - name), name);
-            (void)pim_nearest_offer_copy(&outer, part, kept, sizeof kept);
+            if (pim_nearness_of(path, part, &other) == PIM_NEAR || other == 1)
+                (void)pim_nearest_offer_copy(&outer, part, kept, sizeof kept);
         }
         /* that the groups are the same makes no name near; the right name may stand in a wrong group */
-        if (group || !pim_is_near(last_part(path), last_part(name), &other))
+        const enum pim_nearness nearness =
+            group ? PIM_FAR : pim_nearness_of(last_part(path), last_part(name), &other);
+        if (nearness == PIM_NEAR_ALONE && is_of_group(path, name))
+            alone = lone++ == 0 ? &schema->keys[i] : NULL;
+        if (nearness != PIM_NEAR)
             continue;
         size_t edits = pim_edit_distance(path, name);
         edits = edits <= other ? edits : other + 1;
@@ -98,6 +111,7 @@ static enum pim_status refuse_unknown(const struct pim_schema *schema, const cha
             nearest = &schema->keys[i];
         }
     }
+    nearest = nearest ? nearest : alone;
     char of[64] = "", allowed[512];
     if (!strchr(path, '.'))
         (void)snprintf(of, sizeof of, " of the %s configuration", schema->name);

@@ -192,8 +192,8 @@ static void consider(struct near_names *near, const char *name, const char *want
 {
     const char *dot = strrchr(name, '.');
     size_t distance, end, at = near->count;
-    const bool whole = pim_is_near(wanted, name, &distance);
-    const bool part = dot && pim_is_near(wanted, dot + 1, &end);
+    const bool whole = pim_nearness_of(wanted, name, &distance) != PIM_FAR;
+    const bool part = dot && pim_nearness_of(wanted, dot + 1, &end) != PIM_FAR;
     if (!whole && !part)
         return;
     distance = part && (!whole || end < distance) ? end : distance;

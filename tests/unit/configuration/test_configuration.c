@@ -509,9 +509,37 @@ START_TEST(edit_distances)
     nearest = (struct pim_nearest){.wanted = "usges"};
     pim_nearest_offer(&nearest, "usage");
     ck_assert_ptr_null(nearest.name);
-    nearest.wanted = "se";
-    pim_nearest_offer(&nearest, "set");
-    ck_assert_str_eq(nearest.name, "set");
+}
+END_TEST
+
+/* Short names, and beginnings of names: told where one alone may be meant. */
+START_TEST(nearest_alone)
+{
+    static const struct {
+        const char *wanted, *names[4], *nearest;
+    } cases[] = {
+        {"se", {"set"}, "set"},
+        {"xz", {"xy", "yx", "valiant"}, "xy"},
+        {"xz", {"xy", "zz"}, NULL},
+        {"xz", {"xy", "xy"}, "xy"}, /* the same name twice is one */
+        {"XY", {"xz", "xy"}, "xy"},
+        {"ab", {"cd"}, NULL},
+        {"y", {"xy"}, NULL},
+        {"cat", {"cut"}, "cut"},
+        {"cat", {"cut", "dog", "can"}, NULL},
+        {"cat", {"cut", "can", "CAT"}, "CAT"},
+        {"budget", {"side", "budget_mm2"}, "budget_mm2"},
+        {"budget", {"budget_mm2", "budget_usd"}, NULL},
+        {"budget", {"budget_mm2", "budget_usd", "budgets"}, "budgets"},
+        {"budget", {"budgets", "budget_mm2"}, "budgets"},
+        {"", {"budget"}, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pim_nearest nearest = {.wanted = cases[i].wanted};
+        for (size_t n = 0; n < 4 && cases[i].names[n]; n++)
+            (void)pim_nearest_offer(&nearest, cases[i].names[n]);
+        ck_assert_pstr_eq(nearest.name, cases[i].nearest);
+    }
 }
 END_TEST
 
@@ -536,6 +564,7 @@ Suite *values_suite(void)
     tcase_add_loop_test(group, wrong_default_among_others_is_named, 0, 6);
     tcase_add_test(group, infinity_is_never_a_value);
     tcase_add_test(group, edit_distances);
+    tcase_add_test(group, nearest_alone);
     suite_add_tcase(suite, group);
     return suite;
 }

@@ -62,7 +62,7 @@ static const struct {
     {"noc = { routing = xy; };", "a.cfg:1: noc.routing: found xy, which is neither a number nor true or "
                                  "false; a text stands in quotes: \"xy\""},
     {"noc = { routing = \"xz\"; };",
-     "a.cfg:1: noc.routing: found \"xz\", allowed is \"xy\", \"yx\" or \"o1turn\""},
+     "a.cfg:1: noc.routing: found \"xz\", allowed is \"xy\", \"yx\" or \"o1turn\"; the nearest is \"xy\""},
     {"noc = { routing = 1; };", "a.cfg:1: noc.routing: found 1, allowed is \"xy\", \"yx\" or \"o1turn\""},
     {"name = 1;", "a.cfg:1: name: found 1, allowed is a text of at most 4096 bytes in quotes"},
     {"name = \"a\\nb\";",
@@ -144,7 +144,17 @@ static const struct {
     {"noc.width=four", "command line: noc.width: found four, allowed is an integer from 1 to 64 nodes"},
     {"energy.scale=inf",
      "command line: energy.scale: found inf, allowed is a number from -1.0e+308 to 1.0e+308"},
-    {"noc.routing=zy", "command line: noc.routing: found \"zy\", allowed is \"xy\", \"yx\" or \"o1turn\""},
+    {"noc.routing=zz", "command line: noc.routing: found \"zz\", allowed is \"xy\", \"yx\" or \"o1turn\""},
+    {"noc.routing=zy", "command line: noc.routing: found \"zy\", allowed is \"xy\", \"yx\" or \"o1turn\"; "
+                       "the nearest is \"xy\""},
+    /* the beginning of one name in this group, of one in any, of one in another group, of two */
+    {"noc.rou=xy", "command line: noc.rou: unknown key; the nearest is noc.routing (\"xy\", \"yx\" or "
+                   "\"o1turn\")"},
+    {"rou=xy",
+     "command line: rou: unknown key of the test configuration; the nearest is noc.routing (\"xy\", "
+     "\"yx\" or \"o1turn\")"},
+    {"dram.rou=4", "command line: dram.rou: unknown key"},
+    {"dram.r=4", "command line: dram.r: unknown key"},
     {"noc.routing=o1trun", "command line: noc.routing: found \"o1trun\", allowed is \"xy\", \"yx\" or "
                            "\"o1turn\"; the nearest is \"o1turn\""},
     {"something.else=4", "command line: something.else: unknown key"},
