@@ -324,9 +324,8 @@ void pim_need_describe(const struct pim_hardware_need *need, const struct pim_co
     }
     const bool above = need->values[0] == '>', without = need->values[0] == '\0';
     describe_keys(need, configuration, wanted, here);
-    const bool standard =
-        strcmp(need->key, "dram.standard") == 0 || strcmp(need->key, "global_memory.standard") == 0;
-    if (standard && purpose == PIM_TO_MAP) /* which keys it has instead would be of no use */
+    /* of a standard; which keys it has instead would be of no use */
+    if (purpose == PIM_TO_MAP && strstr(need->key, ".standard"))
         (void)snprintf(instead, sizeof instead, " and which mappers do not take");
     else if (without)
         (void)snprintf(instead, sizeof instead, " and has values of its own (%.40s_values)", wanted);
