@@ -7,6 +7,7 @@
  *    cycle at the earliest.
  */
 #include "models/noc/general/general.h"
+#include "models/noc/general/state.h"
 #include "models/noc/watchdog.h"
 
 #include <assert.h>

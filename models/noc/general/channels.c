@@ -5,7 +5,8 @@
  *    alone at its port is served without a matching.
  */
 #include "models/noc/bits.h"
-#include "models/noc/general/general.h"
+#include "models/noc/general/match.h"
+#include "models/noc/general/site.h"
 
 static void take(const struct general_site *site, unsigned row_index, unsigned vc)
 {

@@ -1,6 +1,7 @@
 /* The invariants of the general network, counted out between two cycles, and who waits for what. */
 #include "models/noc/bits.h"
 #include "models/noc/general/general.h"
+#include "models/noc/general/links.h"
 
 #include <inttypes.h>
 #include <string.h>

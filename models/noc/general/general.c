@@ -2,6 +2,8 @@
  * The general network: storage, the agenda, and one network cycle.
  */
 #include "models/noc/general/general.h"
+#include "models/noc/general/links.h"
+#include "models/noc/general/site.h"
 #include "sim/arena.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* The links of a network and what they carried, in every fidelity. */
-#include "models/noc/general/general.h"
+#include "models/noc/general/links.h"
 
 #include <assert.h>
 #include <stdlib.h>

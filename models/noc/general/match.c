@@ -6,7 +6,7 @@
  * 2. Pointers and stamps change for matches only, of islip in the first iteration only; a wavefront's
  * diagonal moves in every cycle in which something is asked for.
  */
-#include "models/noc/general/general.h"
+#include "models/noc/general/match.h"
 #include "sim/integer.h"
 
 #include <assert.h>

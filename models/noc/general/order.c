@@ -11,7 +11,7 @@
  * 2. A router that is not evaluated changes none of its lists but by heads whose routing or allocation
  *    ends meanwhile.
  */
-#include "models/noc/general/general.h"
+#include "models/noc/general/site.h"
 
 #include <assert.h>
 #include <stdlib.h>

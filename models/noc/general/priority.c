@@ -4,7 +4,7 @@
  *
  * 1. A row that has been granted nothing keeps its priority until a flit arrives in it or leaves it.
  */
-#include "models/noc/general/general.h"
+#include "models/noc/general/site.h"
 
 static uint64_t *stamps_of(const struct general_site *site, unsigned row)
 {

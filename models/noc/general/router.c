@@ -7,7 +7,8 @@
  * 2. A credit is taken when the router is evaluated for the first time after it can be used. Nobody can tell:
  *    a router that waits for one is evaluated in the cycle in which it comes (`starving`).
  */
-#include "models/noc/general/general.h"
+#include "models/noc/general/links.h"
+#include "models/noc/general/site.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /*
- * The bit-set evaluation of networks of any topology: what general.h describes, by the usual rules, with sets
+ * The bit-set evaluation of networks of any topology: what state.h describes, by the usual rules, with sets
  * of rows in words as in the fast mesh (mesh.h). Ports, neighbours, latencies, terminals and the virtual
  * channels that a packet may take come from tables, so that routers may have any number of ports.
  *
@@ -15,7 +15,8 @@
 #ifndef PIMSIM_MODELS_NOC_GENERAL_SETS_H
 #define PIMSIM_MODELS_NOC_GENERAL_SETS_H
 
-#include "models/noc/general/general.h"
+#include "models/noc/general/links.h"
+#include "models/noc/general/match.h"
 #include "models/noc/mesh/allocators.h"
 
 enum {

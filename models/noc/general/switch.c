@@ -6,7 +6,9 @@
  * 2. Without output speedup nothing is asked of an output whose link still passes a flit: flits wait in the
  *    input buffers. With output speedup they wait behind the crossbar, up to output_buffer_flits.
  */
-#include "models/noc/general/general.h"
+#include "models/noc/general/links.h"
+#include "models/noc/general/match.h"
+#include "models/noc/general/site.h"
 
 #include <assert.h>
 

@@ -9,6 +9,7 @@
  */
 #include "models/noc/bits.h"
 #include "models/noc/general/sets.h"
+#include "models/noc/general/site.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 /* What the packet that is watched does, stage by stage. */
-#include "models/noc/general/general.h"
+#include "models/noc/general/site.h"
 
 void pim_noc_general_tell(struct pim_noc *noc, enum pim_noc_stage_kind kind, uint64_t cycle, uint32_t place,
                           uint32_t port, uint32_t vc, uint64_t flit)

@@ -1,5 +1,5 @@
 /* Stuck networks: who waits for whom, and that a network which moves is never called stuck. */
-#include "models/noc/general/general.h"
+#include "models/noc/general/state.h"
 #include "models/noc/routing/internal.h"
 #include "models/noc/watchdog.h"
 #include "tests/unit/noc/suites.h"

@@ -1,6 +1,6 @@
 #include "tests/unit/noc_general/support.h"
 
-#include "models/noc/general/general.h"
+#include "models/noc/general/state.h"
 #include "tests/unit/test_main.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "tests/unit/noc_general/suites.h"
 #include "tests/unit/noc_general/support.h"
 
-#include "models/noc/general/general.h"
+#include "models/noc/general/match.h"
 
 #include <string.h>
 

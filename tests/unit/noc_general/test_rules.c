@@ -5,7 +5,7 @@
 #include "tests/unit/noc_general/suites.h"
 #include "tests/unit/noc_general/support.h"
 
-#include "models/noc/general/general.h"
+#include "models/noc/general/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
