@@ -1,7 +1,7 @@
 /* Memories of a speed bin and a density: each runs, is what its names say, and is the preset of the same
  * figures where there is one. */
 #include "tests/unit/dram_bins/bins.h"
-#include "tests/unit/dram_channel/stepped_controller.h"
+#include "tests/unit/dram_channel/stepped/controller.h"
 #include "tests/unit/dram_channel/support.h"
 #include "tests/unit/test_main.h"
 #include "tools/command/dram/list.h"

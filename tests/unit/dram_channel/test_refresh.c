@@ -4,7 +4,7 @@
  * that leave a channel no pause.
  */
 #include "models/dram/check/command_check.h"
-#include "tests/unit/dram_channel/stepped_controller.h"
+#include "tests/unit/dram_channel/stepped/controller.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
 #include "tests/unit/test_main.h"

@@ -1,6 +1,6 @@
 /* The event-driven channel against the stepped controller, on random lists, settings and organisations. */
 #include "models/dram/check/command_check.h"
-#include "tests/unit/dram_channel/stepped_controller.h"
+#include "tests/unit/dram_channel/stepped/controller.h"
 #include "tests/unit/dram_channel/suites.h"
 #include "tests/unit/dram_channel/support.h"
 #include "tests/unit/test_main.h"

@@ -1,8 +1,8 @@
 set(dram_channel_folder ${CMAKE_CURRENT_LIST_DIR})
 pimsim_test(test_dram_channel
   SOURCES ${dram_channel_folder}/support.c ${dram_channel_folder}/test_golden.c ${dram_channel_folder}/test_stepped.c
-          ${dram_channel_folder}/stepped_controller.c ${dram_channel_folder}/stepped_maintenance.c
-          ${dram_channel_folder}/stepped_timing.c ${dram_channel_folder}/test_check.c
+          ${dram_channel_folder}/stepped/controller.c ${dram_channel_folder}/stepped/maintenance.c
+          ${dram_channel_folder}/stepped/timing.c ${dram_channel_folder}/test_check.c
           ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_refusals.c
           ${dram_channel_folder}/test_stream.c ${dram_channel_folder}/test_policy.c
           ${PROJECT_SOURCE_DIR}/tools/command/dram/list.c ${PROJECT_SOURCE_DIR}/tools/command/dram/tensor.c
@@ -16,8 +16,8 @@ pimsim_test(test_dram_channel
 pimsim_test(test_dram_channel_long
   SOURCES ${dram_channel_folder}/support.c ${dram_channel_folder}/check_runs.c ${dram_channel_folder}/test_long.c
           ${dram_channel_folder}/test_stepped.c
-          ${dram_channel_folder}/stepped_controller.c ${dram_channel_folder}/stepped_maintenance.c
-          ${dram_channel_folder}/stepped_timing.c
+          ${dram_channel_folder}/stepped/controller.c ${dram_channel_folder}/stepped/maintenance.c
+          ${dram_channel_folder}/stepped/timing.c
   LINK pimsim_dram LABEL long
   SUITES channel_million_1 channel_million_2 channel_million_3 channel_lists channel_stepped_long)
 # The commands as they are called.

@@ -1,5 +1,5 @@
-#include "tests/unit/dram_channel/stepped_controller.h"
-#include "tests/unit/dram_channel/stepped_internal.h"
+#include "tests/unit/dram_channel/stepped/controller.h"
+#include "tests/unit/dram_channel/stepped/internal.h"
 
 #include <check.h>
 #include <stdlib.h>

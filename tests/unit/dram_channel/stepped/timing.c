@@ -1,5 +1,5 @@
 /* When a command of the stepped controller may issue: distances of the table, one by one. */
-#include "tests/unit/dram_channel/stepped_internal.h"
+#include "tests/unit/dram_channel/stepped/internal.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * The parts of the stepped controller: its state; when a command may issue (stepped_timing.c); refreshes and
- * closing of rows (stepped_maintenance.c). Requests are in stepped_controller.c.
+ * The parts of the stepped controller: its state; when a command may issue (stepped/timing.c); refreshes and
+ * closing of rows (stepped/maintenance.c). Requests are in stepped/controller.c.
  */
 #ifndef PIMSIM_TESTS_UNIT_DRAM_CHANNEL_STEPPED_INTERNAL_H
 #define PIMSIM_TESTS_UNIT_DRAM_CHANNEL_STEPPED_INTERNAL_H

@@ -1,5 +1,5 @@
 /* Refreshes of the stepped controller, rows that its page policy closes, and what they keep away. */
-#include "tests/unit/dram_channel/stepped_internal.h"
+#include "tests/unit/dram_channel/stepped/internal.h"
 
 #include <string.h>
 
