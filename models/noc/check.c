@@ -1,6 +1,7 @@
 /* The invariants of the flit-level mesh, counted out between two cycles, and
  * who waits for what. */
 #include "models/noc/internal.h"
+#include "models/noc/mesh/mesh.h"
 
 #include <inttypes.h>
 

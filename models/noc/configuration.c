@@ -1,6 +1,6 @@
 /* Defaults, checks, and what follows from a configuration alone: distances and zero-load latencies. */
-#include "models/noc/general/general.h"
 #include "models/noc/general/match.h"
+#include "models/noc/general/setup.h"
 #include "sim/integer.h"
 
 #include <assert.h>

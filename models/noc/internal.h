@@ -6,7 +6,11 @@
 #ifndef PIMSIM_MODELS_NOC_INTERNAL_H
 #define PIMSIM_MODELS_NOC_INTERNAL_H
 
-#include "models/noc/mesh/mesh.h"
+#include "models/noc/noc.h"
+#include "models/noc/wheel.h"
+
+#define NOC_NO_PACKET UINT32_MAX
+enum { NOC_INJECTION = 2, NOC_INJECTION_CREDIT = 2 }; /* terminal to router; router to terminal */
 
 struct pim_noc_packet {
     uint64_t flits;
@@ -21,6 +25,7 @@ struct pim_noc_packet {
 
 struct noc_estimate;
 struct noc_general;
+struct noc_mesh;
 
 struct noc_injected {
     uint64_t packet;
@@ -101,31 +106,6 @@ uint64_t pim_noc_mesh_link_flits(const struct pim_noc *noc, uint32_t node, enum 
 /* The same for pim_noc_link_blocked_cycles(). */
 uint64_t pim_noc_mesh_link_blocked(const struct pim_noc *noc, uint32_t node, enum pim_noc_direction direction,
                                    uint64_t end);
-void pim_noc_mesh_deliver_at(struct pim_noc *noc, uint64_t time, uint32_t packet);
-
-/* router.c: which functions evaluate the routers; with or without the instructions for bit manipulation
- * (sim/bits.h). The results are the same. */
-void pim_noc_choose_run(struct noc_mesh *mesh, bool bit_manipulation);
-
-/* router.c: one cycle of all routers that are in the agenda. `repeat`: of one that slept through it;
- * nothing is sent. */
-void pim_noc_run_routers(struct pim_noc *noc, uint64_t cycle);
-void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle);
-
-/* terminal.c */
-void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle);
-
-/* sleep.c and terminal.c. `settle` accounts for all cycles before `cycle`, during which the unit was asleep;
- * `slept_flits` and `slept_blocked` are what happened in the cycles before `end` that are not accounted for
- * yet. */
-void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle);
-uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, unsigned output,
-                                    uint64_t end);
-uint64_t pim_noc_router_slept_blocked(const struct noc_mesh *mesh, uint32_t node, unsigned output,
-                                      uint64_t end);
-void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle);
-uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint64_t end);
-uint64_t pim_noc_terminal_slept_blocked(const struct noc_terminal *terminal, uint64_t end);
 
 /* configuration.c: whether a link is narrower than a flit per cycle. */
 bool pim_noc_slower_than_flits(struct pim_noc_bits bits, uint32_t flit_bits);

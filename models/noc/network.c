@@ -8,6 +8,7 @@
  */
 #include "models/noc/general/general.h"
 #include "models/noc/general/state.h"
+#include "models/noc/mesh/mesh.h"
 #include "models/noc/watchdog.h"
 
 #include <assert.h>

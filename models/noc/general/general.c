@@ -3,6 +3,7 @@
  */
 #include "models/noc/general/general.h"
 #include "models/noc/general/links.h"
+#include "models/noc/general/setup.h"
 #include "models/noc/general/site.h"
 #include "sim/arena.h"
 

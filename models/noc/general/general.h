@@ -5,12 +5,6 @@
 #define PIMSIM_MODELS_NOC_GENERAL_GENERAL_H
 
 #include "models/noc/internal.h"
-#include "models/noc/routing/routing.h"
-
-/* setup.c: topology and routing of a configuration, checked for deadlock. */
-enum pim_status pim_noc_general_plan(const struct pim_noc_configuration *configuration,
-                                     struct pim_noc_topology **topology, struct pim_noc_routing **routing,
-                                     struct pim_error *error);
 
 /* general.c, check.c */
 enum pim_status pim_noc_general_create(struct pim_noc *noc, struct pim_error *error);

@@ -1,5 +1,6 @@
 /* The links of a network and what they carried, in every fidelity. */
 #include "models/noc/general/links.h"
+#include "models/noc/mesh/mesh.h"
 
 #include <assert.h>
 #include <stdlib.h>

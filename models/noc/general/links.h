@@ -1,5 +1,5 @@
 /*
- * What is under way on the links of the general network, when they are free, and for how long they were blocked.
+ * What is under way on the links of the general network, when they are free, and how long they were blocked.
  */
 #ifndef PIMSIM_MODELS_NOC_GENERAL_LINKS_H
 #define PIMSIM_MODELS_NOC_GENERAL_LINKS_H

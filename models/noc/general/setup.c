@@ -1,6 +1,7 @@
 /* From a configuration to a topology and a routing that cannot deadlock; the files that it names. */
+#include "models/noc/general/setup.h"
 #include "models/noc/dependency/dependency.h"
-#include "models/noc/general/general.h"
+#include "models/noc/internal.h"
 
 #include <stdlib.h>
 

@@ -217,7 +217,7 @@ struct general_told {
 
 struct noc_general {
     uint64_t origin;                                  /* first cycle that has not been done */
-    struct general_sets *sets;                        /* sets.h; NULL: the routers of router.c */
+    struct general_sets *sets;                        /* sets/sets.h; NULL: the routers of router.c */
     void (*run)(struct pim_noc *noc, uint64_t cycle); /* the routers of a cycle */
     struct pim_noc_topology *topology;
     struct pim_noc_routing *routing;
@@ -265,8 +265,8 @@ struct noc_general {
     struct general_told *told; /* by port */
 };
 
-/* sets.c: the bit-set evaluation, when the configuration needs no more than it has; `show` copies its state
- * into that of the routers of router.c, for the checks. */
+/* sets/sets.c: the bit-set evaluation, when the configuration needs no more than it has; `show` copies its
+ * state into that of the routers of router.c, for the checks. */
 enum pim_status pim_noc_sets_create(struct pim_noc *noc, struct pim_error *error);
 void pim_noc_sets_destroy(struct general_sets *sets);
 void pim_noc_sets_show(struct noc_general *general);

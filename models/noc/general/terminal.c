@@ -8,7 +8,7 @@
  * 2. Classes that are kinds of messages share the queue and the one used last.
  */
 #include "models/noc/bits.h"
-#include "models/noc/general/sets.h"
+#include "models/noc/general/sets/sets.h"
 #include "models/noc/general/site.h"
 
 #include <assert.h>

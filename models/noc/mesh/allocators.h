@@ -15,6 +15,7 @@
 #define PIMSIM_MODELS_NOC_MESH_ALLOCATORS_H
 
 #include "models/noc/internal.h"
+#include "models/noc/mesh/mesh.h"
 
 /* What the allocator of the virtual channels of one output port needs to know.
  */

@@ -11,6 +11,7 @@
 #define PIMSIM_MODELS_NOC_MESH_EVALUATION_H
 
 #include "models/noc/internal.h"
+#include "models/noc/mesh/mesh.h"
 
 struct noc_kind {
     bool plain;    /* routing_delay = vc_allocation_delay = input_speedup = 1, no

@@ -5,7 +5,9 @@
  * cycles, so the order in which units are evaluated inside a cycle has no
  * influence; units are visited by ascending node.
  */
-#include "models/noc/general/general.h"
+#include "models/noc/mesh/mesh.h"
+#include "models/noc/general/setup.h"
+#include "models/noc/internal.h"
 #include "sim/arena.h"
 
 #include <assert.h>

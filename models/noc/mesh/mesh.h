@@ -22,215 +22,7 @@
 #ifndef PIMSIM_MODELS_NOC_MESH_MESH_H
 #define PIMSIM_MODELS_NOC_MESH_MESH_H
 
-#include "models/noc/noc.h"
-#include "models/noc/wheel.h"
-#include "sim/arena.h"
-
-#include <string.h>
-
-enum {
-    NOC_PORTS = 5,                /* EAST, WEST, SOUTH, NORTH, and the terminal */
-    NOC_TERMINAL = PIM_NOC_EJECT, /* the terminal's port: inject as input, eject as output */
-    NOC_EJECTED = NOC_PORTS,      /* credits going out: those of the consuming terminal */
-    NOC_CROSSBAR = NOC_PORTS * PIM_NOC_SPEEDUP_LIMIT, /* crossbar inputs */
-    NOC_ROWS_LIMIT = NOC_PORTS * PIM_NOC_VC_LIMIT,    /* rows of inputs, or of outputs */
-    NOC_WORDS_LIMIT = (NOC_ROWS_LIMIT + 63) / 64,     /* words of a set of rows */
-    NOC_SINGLE_SHIFT = 3,                             /* the least `shift`: a set of rows is one word */
-    NOC_NEAR_BYTES = 1 << 20 /* bytes of routers that a processor's second cache has room for */
-};
-#define NOC_NO_PACKET UINT32_MAX
-
-/* What a flit channel carries in a cycle is 0 for nothing, or virtual channel
- * << 8 | one or more of: */
-enum {
-    NOC_FLIT = 1,
-    NOC_HEAD = 2,
-    NOC_TAIL = 4,
-    NOC_REPEATS = 8, /* as a change: from this cycle on the channel repeats its pattern */
-    NOC_SHORT = 16   /* of a packet sent by flit: nothing follows by itself */
-};
-enum { NOC_SHORT_FLITS = 8 };             /* packets of so many flits are always sent by flit */
-enum { NOC_LONE = NOC_TAIL | NOC_SHORT }; /* nothing follows */
-
-/* What a channel carries while it repeats itself: in cycle c of the writer,
- * entries[c % period]. Used by writer and reader alike. A credit channel
- * carries a set of virtual channels. */
-enum { NOC_PERIOD_LIMIT = 16 };
-struct noc_pattern {
-    uint32_t entries[NOC_PERIOD_LIMIT];
-    uint64_t writable; /* first cycle in which the reader is sure to be done with it */
-    uint32_t period;
-};
-
-static inline uint32_t pim_noc_pattern_entry(const struct noc_pattern *pattern, uint64_t cycle)
-{
-    return pattern->entries[cycle % pattern->period];
-}
-
-/* The changes that become visible to a router in one cycle. */
-struct noc_slot {
-    _Alignas(PIM_LINE) uint32_t packets[NOC_PORTS]; /* by input port, of heads and tails */
-    uint32_t credits[NOC_PORTS];                    /* by output port */
-    uint16_t flits[NOC_PORTS];                      /* by input port, as above */
-    uint8_t x[NOC_PORTS], y[NOC_PORTS];             /* by input port, of heads: the destination */
-    uint8_t flit_ports;                             /* input ports with a change */
-    uint8_t head_ports;                             /* those whose change is a head */
-    uint8_t credit_ports;                           /* output ports with a change */
-    uint8_t credit_once;                            /* those whose credits are for this cycle only; without
-                                                       credits, that repeat a pattern from this cycle on */
-};
-
-/* The changes of credits that announce a pattern. */
-static inline unsigned pim_noc_credit_repeats(const struct noc_slot *slot, unsigned port)
-{
-    return (slot->credit_once >> port & 1) & (unsigned)(slot->credits[port] == 0);
-}
-
-/* Where the changes written in the present cycle go: slots by node, and the
- * readers' agenda. */
-struct noc_outbox {
-    struct noc_slot *slots;
-    struct pim_noc_spoke spoke;
-};
-
-/* The same for a terminal: credits, and what they are; `changed` is 0 when
- * there is no change. */
-struct noc_terminal_slot {
-    uint32_t credits;
-    uint8_t changed, once, repeats;
-};
-
-/* One word of all sets of rows of a router. */
-struct noc_sets {
-    /* rows of inputs */
-    uint64_t filled;        /* the buffer is not empty */
-    uint64_t queued;        /* it came to the front behind the tail that left in this cycle */
-    uint64_t routing;       /* the route is being computed */
-    uint64_t bidding;       /* the head asks for a virtual channel downstream */
-    uint64_t active;        /* it has one */
-    uint64_t allocated;     /* it has one, and may use it later (allocation longer
-                         than a cycle) */
-    uint64_t credited;      /* it has one, with a credit */
-    uint64_t to[NOC_PORTS]; /* by output port: the packet at the front leaves by it */
-    /* rows of outputs */
-    uint64_t free;      /* no owner */
-    uint64_t nonfull;   /* with a credit */
-    uint64_t tail_sent; /* owned until all credits are back (wait_for_tail_credit) */
-};
-
-/* A virtual channel of an input. */
-struct noc_input {
-    uint32_t front; /* packet, NOC_NO_PACKET when none */
-    uint32_t left;  /* flits of `front` that have not been sent on, modulo 2^32:
-                     pim_noc_left() */
-    uint16_t count; /* flits in its buffer */
-    uint8_t x, y;   /* destination of `front` */
-    uint8_t more;   /* whether packets follow in the buffer */
-    uint8_t output; /* row of the outputs: the route, and the virtual channel when
-                     it has one */
-    uint8_t accept; /* VC allocator: pointer, a row of the outputs */
-    uint8_t next;   /* of its next flit: NOC_FLIT, NOC_HEAD if it is one, NOC_SHORT
-                   if its packet is sent by flit */
-};
-
-/* A virtual channel of an output: what this router knows of the buffer
- * downstream. */
-struct noc_output {
-    uint16_t credits;
-    uint8_t grant; /* VC allocator: pointer, a row of the inputs */
-    uint8_t owner; /* row of the inputs that has it, when it is neither free nor
-                    in tail_sent */
-};
-
-/* The state of the switch and its allocator. */
-struct noc_crossbar {
-    uint8_t accept; /* pointer: an output */
-    uint8_t vc;     /* first virtual channel to be considered */
-};
-
-struct noc_switch {
-    uint8_t grant[NOC_PORTS]; /* by output: pointer, a crossbar input */
-    struct noc_crossbar crossbar[NOC_CROSSBAR];
-    uint8_t held_vc[NOC_CROSSBAR]; /* by crossbar input: who keeps the switch, for
-                                    members of `held` */
-    uint8_t unused[3];
-    uint32_t held; /* crossbar inputs that keep the switch (hold_switch_for_packet) */
-};
-enum { NOC_PLAIN_SWITCH = 16 }; /* bytes of it that are used with one crossbar input a port */
-
-/* What the channels of a router carry by themselves: sets of ports. A stream
- * repeats what it carried last; the others follow their pattern. */
-struct noc_activity {
-    uint8_t flit_streams, credit_streams, flit_repeats, credit_repeats;                 /* in */
-    uint8_t flit_out_streams, credit_out_streams, flit_out_repeats, credit_out_repeats; /* out */
-};
-
-/* What is used in every evaluation comes first, in as few cache lines as
- * possible; the inputs come last (pim_noc_inputs()). */
-struct noc_router {
-    _Alignas(PIM_LINE) uint64_t since; /* first cycle that is not accounted for; UINT64_MAX: nothing is */
-    uint64_t planned;                  /* next evaluation if no channel changes, UINT64_MAX: none */
-    uint64_t calm_since, clean_since;  /* the first of the calm, of the clean steps up to now */
-    uint64_t grants;                   /* of the last evaluation: a byte for each, row of the input
-                      + 1 */
-    struct noc_activity carries;
-    uint32_t neighbour[4];
-    _Alignas(PIM_LINE) struct noc_sets sets[NOC_WORDS_LIMIT];
-    _Alignas(PIM_LINE) uint64_t link_flits[NOC_PORTS];
-    uint8_t x, y;
-    uint8_t period;                   /* while it sleeps: after how many cycles everything repeats */
-    uint8_t blocked;                  /* by output: links that were blocked in the last evaluation */
-    struct noc_switch arbiter;        /* (its first NOC_PLAIN_SWITCH bytes are in the same line) */
-    uint64_t link_blocked[NOC_PORTS]; /* cycles */
-    uint64_t entered;                 /* the cycle for which the plan is in the agenda */
-    uint64_t ahead_until;             /* express.h: flits are counted that leave up to this cycle: */
-    uint8_t ahead_last,
-        ahead_always;           /* sets of outputs: those of one in it; in NOC_EXPRESS cycles before, too */
-    uint8_t flit_vc[NOC_PORTS]; /* in: of the body flits, by input port */
-    uint8_t flit_out_vc[NOC_TERMINAL];              /* out */
-    uint32_t credit_in[NOC_PORTS];                  /* sets of virtual channels, by output port */
-    uint32_t credit_out[NOC_EJECTED + 1];           /* by input port; [NOC_EJECTED]: what the
-                                      terminal that is sent flits returns */
-    uint32_t credits_changed[NOC_EJECTED + 1];      /* by input port: the cycle, modulo 2^32, after
-                                  the one of the last change */
-    _Alignas(PIM_LINE) struct noc_output outputs[]; /* pim_noc_rows() */
-};
-
-/*
- * What a unit remembers to find out that it repeats itself. A step is calm when
- * no packet begins, ends or gets a virtual channel in it, and clean when
- * moreover no channel changes.
- */
-enum { NOC_HISTORY = 2 * NOC_PERIOD_LIMIT };
-#define NOC_NO_SNAPSHOT (UINT64_C(1) << 63) /* a cycle that never comes */
-struct noc_rhythm {
-    uint64_t last;                /* last step recorded */
-    uint64_t grants[NOC_HISTORY]; /* by cycle % NOC_HISTORY, as in struct noc_router */
-    uint8_t blocked[NOC_HISTORY]; /* the same */
-    uint64_t snapshot_cycle;      /* the state after this step: */
-    uint64_t filled[NOC_WORDS_LIMIT], nonfull[NOC_WORDS_LIMIT];
-    struct noc_switch arbiter;
-};
-
-struct noc_terminal {
-    uint64_t since;
-    uint32_t queue_front, queue_back;   /* packets that have not begun */
-    uint32_t current;                   /* packet that is being injected */
-    uint32_t owned, nonfull, tail_sent; /* sets of virtual channels of the router's input */
-    uint64_t left;                      /* flits of `current` that are still to be injected */
-    uint32_t credit_in;                 /* credits that come in every cycle */
-    uint8_t flit_out_stream, flit_out_repeats, credit_repeats; /* 0 or 1 */
-    uint8_t vc, last_vc;
-    uint8_t heading; /* the next flit is a head */
-    uint8_t brief;   /* NOC_SHORT when `current` is sent by flit, else 0 */
-    uint8_t sending; /* a flit went out in the last evaluation */
-    uint8_t period;  /* as for routers */
-    uint64_t link_flits, link_blocked;
-    uint8_t waiting; /* in the last evaluation no flit went out although there was one */
-    uint64_t sent;   /* history: bit i says whether a flit went out i steps ago */
-    uint64_t calm_since, clean_since, last, snapshot_cycle; /* as for routers */
-    uint32_t snapshot_nonfull;
-};
+#include "models/noc/mesh/units.h"
 
 /* Constants of the timing, from the configuration. */
 struct noc_timing {
@@ -240,7 +32,6 @@ struct noc_timing {
     uint32_t credit_latency[NOC_PORTS]; /* by the reader's output: switch
                                          allocation downstream to usable */
 };
-enum { NOC_INJECTION = 2, NOC_INJECTION_CREDIT = 2 }; /* terminal to router; router to terminal */
 
 enum { NOC_EXPRESS = 2 }; /* express.h: cycles that are done in advance */
 
@@ -355,14 +146,6 @@ static inline size_t pim_noc_rows(const struct noc_mesh *mesh)
     return (size_t)NOC_PORTS << mesh->shift;
 }
 
-/* All of it at once; 0: nothing. */
-static inline uint64_t pim_noc_carried(const struct noc_activity *activity)
-{
-    uint64_t carried;
-    memcpy(&carried, activity, sizeof carried);
-    return carried;
-}
-
 /* From a router to its inputs. */
 static inline size_t pim_noc_inputs_offset(unsigned shift)
 {
@@ -404,5 +187,32 @@ static inline void pim_noc_set_left(const struct noc_mesh *mesh, uint32_t node, 
     input->left = (uint32_t)left;
     mesh->left_high[node * pim_noc_rows(mesh) + row] = (uint16_t)((left - 1) >> 32);
 }
+
+/* mesh.c: the tail of a packet will be consumed by its terminal. */
+void pim_noc_mesh_deliver_at(struct pim_noc *noc, uint64_t time, uint32_t packet);
+
+/* router.c: which functions evaluate the routers; with or without the instructions for bit manipulation
+ * (sim/bits.h). The results are the same. */
+void pim_noc_choose_run(struct noc_mesh *mesh, bool bit_manipulation);
+
+/* router.c: one cycle of all routers that are in the agenda. `repeat`: of one that slept through it;
+ * nothing is sent. */
+void pim_noc_run_routers(struct pim_noc *noc, uint64_t cycle);
+void pim_noc_router_repeat(struct pim_noc *noc, uint32_t node, uint64_t cycle);
+
+/* terminal.c */
+void pim_noc_terminal_evaluate(struct pim_noc *noc, uint32_t node, uint64_t cycle);
+
+/* sleep.c and terminal.c. `settle` accounts for all cycles before `cycle`, during which the unit was asleep;
+ * `slept_flits` and `slept_blocked` are what happened in the cycles before `end` that are not accounted for
+ * yet. */
+void pim_noc_router_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle);
+uint64_t pim_noc_router_slept_flits(const struct noc_mesh *mesh, uint32_t node, unsigned output,
+                                    uint64_t end);
+uint64_t pim_noc_router_slept_blocked(const struct noc_mesh *mesh, uint32_t node, unsigned output,
+                                      uint64_t end);
+void pim_noc_terminal_settle(struct pim_noc *noc, uint32_t node, uint64_t cycle);
+uint64_t pim_noc_terminal_slept_flits(const struct noc_terminal *terminal, uint64_t end);
+uint64_t pim_noc_terminal_slept_blocked(const struct noc_terminal *terminal, uint64_t end);
 
 #endif

@@ -10,6 +10,7 @@
  * cycle change, and for a new packet.
  */
 #include "models/noc/internal.h"
+#include "models/noc/mesh/mesh.h"
 
 #include <assert.h>
 #include <string.h>

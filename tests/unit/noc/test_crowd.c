@@ -6,6 +6,7 @@
 #include "tests/unit/noc/suites.h"
 
 #include "models/noc/internal.h"
+#include "models/noc/mesh/mesh.h"
 
 #include <stdio.h>
 

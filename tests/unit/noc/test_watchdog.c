@@ -1,5 +1,6 @@
 /* Stuck networks: who waits for whom, and that a network which moves is never called stuck. */
 #include "models/noc/general/state.h"
+#include "models/noc/mesh/mesh.h"
 #include "models/noc/routing/internal.h"
 #include "models/noc/watchdog.h"
 #include "tests/unit/noc/suites.h"

@@ -1,6 +1,7 @@
 #include "tests/unit/noc_general/support.h"
 
 #include "models/noc/general/state.h"
+#include "models/noc/mesh/mesh.h"
 #include "tests/unit/test_main.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #ifndef PIMSIM_MODELS_NOC_GENERAL_SETS_CHANNELS_H
 #define PIMSIM_MODELS_NOC_GENERAL_SETS_CHANNELS_H
 
-#include "models/noc/general/sets_switch.h"
+#include "models/noc/general/sets/switch.h"
 
 /* The candidates of the head at the front of a row; returns how many. */
 static PIM_ALWAYS_INLINE unsigned candidates_of(const struct sets_site *site, unsigned row,

@@ -5,7 +5,7 @@
 #ifndef PIMSIM_MODELS_NOC_GENERAL_SETS_PREFETCH_H
 #define PIMSIM_MODELS_NOC_GENERAL_SETS_PREFETCH_H
 
-#include "models/noc/general/sets_switch.h"
+#include "models/noc/general/sets/switch.h"
 
 /* What every evaluation uses. */
 static PIM_ALWAYS_INLINE void prefetch_router(const struct noc_general *general, uint32_t node,

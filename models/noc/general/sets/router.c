@@ -1,6 +1,6 @@
-/* One cycle of a router by sets of rows: the stages of router.c, in the same order. */
-#include "models/noc/general/sets_channels.h"
-#include "models/noc/general/sets_prefetch.h"
+/* One cycle of a router by sets of rows: the stages of general/router.c, in the same order. */
+#include "models/noc/general/sets/channels.h"
+#include "models/noc/general/sets/prefetch.h"
 
 #include <assert.h>
 

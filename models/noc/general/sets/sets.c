@@ -1,11 +1,11 @@
 /* The bit-set evaluation: when it can be used, its storage, and how its state is shown to the checks. */
-#include "models/noc/general/sets.h"
+#include "models/noc/general/sets/sets.h"
 #include "sim/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the configuration needs none of the rarer rules, which router.c has alone. */
+/* Whether the configuration needs none of the rarer rules, which general/router.c has alone. */
 static bool usual_rules(const struct pim_noc *noc)
 {
     const struct pim_noc_configuration *rules = &noc->configuration;
@@ -73,7 +73,7 @@ static bool allocate(struct general_sets *sets, const struct pim_noc_topology *t
     return !failed;
 }
 
-/* The router's rows, as in sets_switch.h. */
+/* The router's rows, as in switch.h. */
 static struct noc_input *inputs_of(struct sets_router *router)
 {
     return (void *)(router + 1);

@@ -3,7 +3,7 @@
  * of rows in words as in the fast mesh (mesh.h). Ports, neighbours, latencies, terminals and the virtual
  * channels that a packet may take come from tables, so that routers may have any number of ports.
  *
- * The routers of router.c are its reference: the same cycles, links and statistics.
+ * The routers of general/router.c are its reference: the same cycles, links and statistics.
  *
  * 1. A row is port << shift | virtual channel; 2^shift is the first power of two that is not less than the
  *    number of virtual channels. All rows of a router are in at most SETS_WORDS words.
@@ -12,8 +12,8 @@
  * 3. A credit may be added at once to a counter that cannot run out before its time: no decision can tell
  *    (channels.h of the mesh). Not where heads have a choice, which compares credits.
  */
-#ifndef PIMSIM_MODELS_NOC_GENERAL_SETS_H
-#define PIMSIM_MODELS_NOC_GENERAL_SETS_H
+#ifndef PIMSIM_MODELS_NOC_GENERAL_SETS_SETS_H
+#define PIMSIM_MODELS_NOC_GENERAL_SETS_SETS_H
 
 #include "models/noc/general/links.h"
 #include "models/noc/general/match.h"
@@ -67,7 +67,7 @@ struct sets_port {
 };
 
 /* A router; behind it (SETS_ROWS * words each) its rows of inputs and of outputs, and what is beside the
- * inputs (sets_switch.h), then its ports and, for each cycle modulo `ring`, its slots with their events. */
+ * inputs (switch.h), then its ports and, for each cycle modulo `ring`, its slots with their events. */
 struct sets_router {
     struct general_router *known; /* what all engines keep of it */
     struct general_output *out;   /* its ports */
@@ -138,7 +138,7 @@ static PIM_ALWAYS_INLINE void pim_noc_sets_post(struct noc_general *general, con
     pim_noc_sets_wake(general, port->next, usable);
 }
 
-/* sets_router.c: the function that evaluates the routers of a cycle. */
+/* router.c: the function that evaluates the routers of a cycle. */
 void pim_noc_sets_choose_run(struct noc_general *general, bool bit_manipulation);
 
 #endif

@@ -10,7 +10,7 @@
 #ifndef PIMSIM_MODELS_NOC_GENERAL_SETS_SWITCH_H
 #define PIMSIM_MODELS_NOC_GENERAL_SETS_SWITCH_H
 
-#include "models/noc/general/sets.h"
+#include "models/noc/general/sets/sets.h"
 
 /* One of the sets of rows. */
 struct sets_rows {
