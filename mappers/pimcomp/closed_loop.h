@@ -20,7 +20,7 @@
 #include "mappers/pimcomp/schedule/schedule.h"
 
 enum { PIM_CORE_MARGIN = 10 };
-enum { PIM_CORE_CANDIDATES_MOST = 2 * (2 * PIM_RUNNERS_UP_MOST + 2 * 24 + 12 + 16) };
+enum { PIM_CORE_CANDIDATES_MOST = 3 * (2 * PIM_RUNNERS_UP_MOST + 2 * 24 + 12 + 16) };
 
 struct pim_core_candidate {
     const char *name;

@@ -126,6 +126,39 @@ static void add_found(const struct pim_core_profile_options *options,
     }
 }
 
+/* Whether a candidate before number `end` has as many replicas of each layer as that one. */
+static bool is_seen(const struct pim_core_mapping *mapping, const struct pim_core_profile *profile,
+                    uint32_t end)
+{
+    for (uint32_t i = 0; i < end; i++) {
+        uint32_t layer = 0;
+        while (layer < mapping->network->count && profile->candidate[i].layout.layer[layer].replicas ==
+                                                      profile->candidate[end].layout.layer[layer].replicas)
+            layer++;
+        if (layer == mapping->network->count)
+            return true;
+    }
+    return false;
+}
+
+/* Low latency: the replicas of every candidate apart, in each order of layers. */
+static enum pim_status add_spread(const struct pim_core_profile_options *options,
+                                  struct pim_core_profile *profile, struct pim_arena *arena,
+                                  struct pim_error *error)
+{
+    const uint32_t candidates = profile->count;
+    for (uint32_t i = 0; i < candidates; i++)
+        for (unsigned by = 0; by < PIM_CORE_SPREADS && !is_seen(options->mapping, profile, i); by++) {
+            struct pim_core_layout layout;
+            bool placed;
+            PIM_TRY(pim_core_layout_spread(options->mapping, &profile->candidate[i].layout,
+                                           (enum pim_core_spread)by, arena, &layout, &placed, error));
+            if (placed)
+                pim_core_profile_add(options, profile, "spread", true, &layout);
+        }
+    return PIM_OK;
+}
+
 /* As much of the budget of the refinement as --budget leaves of the generations. */
 static uint64_t part_of_budget(const struct pim_core_choices *choices, uint64_t budget)
 {
@@ -182,6 +215,8 @@ static enum pim_status profile(struct pim_core_compilation *made, struct pim_wor
     for (uint32_t i = given; i < searches->starts; i++)
         pim_core_profile_add(&options, profile, "start", false, &searches->start[i]);
     add_found(&options, searches, searches->brief, searches->count, profile, &best);
+    if (plan->mapping.mode == PIM_CORE_LOW_LATENCY)
+        PIM_TRY(add_spread(&options, profile, &made->arena, error));
     PIM_TRY(pim_core_profile_time(&options, profile, 0, best, error));
     const struct pim_refine_options refine = {
         .instructions = part_of_budget(choices, preset_instructions[choices->preset]),

@@ -69,6 +69,21 @@ enum pim_status pim_core_layouts_even(const struct pim_core_mapping *mapping, ui
                                       uint32_t *count, struct pim_error *error);
 
 /*
+ * Replicas apart: those of another layout, each of them whole where a core has room for it, on the core whose
+ * replicas go through the fewest windows. In low latency a core does one window behind another, and first fit
+ * puts those that work at the same time side by side.
+ */
+
+/* Which layers are placed first: those with the largest array groups, or with the largest replicas. */
+enum pim_core_spread { PIM_CORE_SPREAD_BY_GROUP, PIM_CORE_SPREAD_BY_REPLICA, PIM_CORE_SPREADS };
+
+/* *placed: whether all found room; else the layout is not to be used. PIM_NO_MEMORY. */
+enum pim_status pim_core_layout_spread(const struct pim_core_mapping *mapping,
+                                       const struct pim_core_layout *of, enum pim_core_spread by,
+                                       struct pim_arena *arena, struct pim_core_layout *layout, bool *placed,
+                                       struct pim_error *error);
+
+/*
  * The compilers that PIMCOMP is compared with, as section VIII of its paper tells them apart: by layout,
  * replication and pipeline. What they share with PIMCOMP (unfolding, reuse, gathering of messages) they have
  * here too, as in the paper. docs/mappers/pimcomp-baselines.md says how each is built and what is left out.

@@ -435,6 +435,71 @@ START_TEST(even_layouts_that_find_no_room)
 }
 END_TEST
 
+/* The most windows that replicas of a core go through. */
+static uint64_t most_windows(const struct core_case *c, const struct pim_core_layout *layout)
+{
+    uint64_t most = 0;
+    for (uint32_t core = 0; core < c->architecture.cores; core++) {
+        uint64_t windows = 0;
+        for (uint32_t i = 0; i < c->network.count; i++)
+            for (uint32_t r = 0; r < layout->layer[i].replicas; r++) {
+                const uint32_t groups = c->partition.layer[i].groups;
+                uint32_t here = 0;
+                for (uint32_t g = 0; g < groups; g++)
+                    here += layout->layer[i].core[(size_t)r * groups + g] == core;
+                windows += here > 0 ? steps_of(c, layout, i) : 0;
+            }
+        most = windows > most ? windows : most;
+    }
+    return most;
+}
+
+/* A spread layout has the replicas of the other one, in room that there is, and its busiest core goes through
+ * fewer windows; in low latency its program is faster. */
+START_TEST(spread_layouts_have_less_on_the_busiest_core)
+{
+    struct core_case c;
+    struct pim_error error;
+    struct pim_core_layout even, spread;
+    uint32_t count;
+    bool placed = false;
+    small_case(&c);
+    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
+    ck_assert_int_eq(pim_core_layouts_even(&c.mapping, 1, &c.arena, &even, &count, &error), PIM_OK);
+    ck_assert_int_eq(pim_core_layout_spread(&c.mapping, &even, (enum pim_core_spread)_i, &c.arena, &spread,
+                                            &placed, &error),
+                     PIM_OK);
+    ck_assert(placed);
+    for (uint32_t i = 0; i < c.network.count; i++)
+        ck_assert_uint_eq(spread.layer[i].replicas, even.layer[i].replicas);
+    ck_assert_uint_lt(most_windows(&c, &spread), most_windows(&c, &even));
+    c.layout = even;
+    const uint64_t before = estimate(&c).cycles;
+    c.layout = spread;
+    ck_assert_msg(pim_core_layout_check(&c.mapping, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_lt(estimate(&c).cycles, before);
+    core_case_end(&c);
+}
+END_TEST
+
+/* Where replicas lie in pieces, or one of each layer fills the cores, there may be no room: it is said. */
+START_TEST(spread_layouts_that_find_no_room)
+{
+    struct core_case c;
+    struct pim_error error;
+    struct pim_core_layout spread;
+    bool placed = true;
+    small_case(&c);
+    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, pim_core_layout_first);
+    c.architecture.cores = 1;
+    ck_assert_int_eq(pim_core_layout_spread(&c.mapping, &c.layout, PIM_CORE_SPREAD_BY_GROUP, &c.arena,
+                                            &spread, &placed, &error),
+                     PIM_OK);
+    ck_assert(!placed);
+    core_case_end(&c);
+}
+END_TEST
+
 /* What the refinement finds is faster than what it began with, is what its own timing says, and does not
  * depend on threads. */
 START_TEST(refinement_gains_and_does_not_depend_on_threads)
@@ -672,6 +737,8 @@ Suite *search_suite(void)
     tcase_add_loop_test(t, a_large_budget_has_all_of_the_small_one, 0, 2);
     tcase_add_test(t, even_layouts_have_the_fewest_steps);
     tcase_add_test(t, even_layouts_that_find_no_room);
+    tcase_add_loop_test(t, spread_layouts_have_less_on_the_busiest_core, 0, PIM_CORE_SPREADS);
+    tcase_add_test(t, spread_layouts_that_find_no_room);
     tcase_add_loop_test(t, refinement_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_loop_test(t, refinement_keeps_both_kinds, 0, 2);
     tcase_add_loop_test(t, timing_ends_with_what_can_be_scheduled, 0, 4);
