@@ -158,31 +158,37 @@ static void sum(const struct pim_machine *machine, struct pim_step_cost *cost)
     cost->total = cost->total > 0 ? cost->total : 1;
 }
 
-/* The outputs of a layer in so many messages: reading one, or what it takes of links, or of the bus between
- * stacks. */
-static uint64_t message_cycles(const struct pim_machine *machine, const struct pim_step_cost *cost,
-                               uint64_t messages, uint64_t way)
+/* Rows of each bank in a message: reading them, or what it takes of links, or of the bus between stacks. */
+static uint64_t message_cycles(const struct pim_machine *machine, uint64_t rows, uint64_t banks, uint64_t way)
 {
-    uint64_t read = pim_machine_rows(machine, pim_divide_up(cost->sent, messages), cost->banks);
-    uint64_t cycles = pim_larger(read, way);
+    uint64_t cycles = pim_larger(pim_machine_rows(machine, rows, banks), way);
     return cycles + pim_machine_refresh(machine, cycles);
 }
 
-/* Of such a message, the link out of a channel of the producer, to all of the consumer, or, with the channels
- * of the producer, the link into one of the consumer, from all of those. */
-static uint64_t link_cycles(const struct pim_machine *machine, const struct pim_step_cost *producer,
-                            const struct pim_step_cost *consumer, uint64_t messages, uint64_t others)
+/* Who has messages for whom, where a producer and a consumer may work on the same channels: what a channel
+ * has made itself stays in it. */
+struct partners {
+    uint64_t to, from; /* that a channel of the producer sends to, and one of the consumer receives from */
+    uint64_t both;     /* of a channel that does both: its banks are read and written one after the other */
+};
+
+static struct partners partners(const struct pim_step_cost *producer, const struct pim_step_cost *consumer,
+                                struct pim_way way)
 {
-    uint64_t rows = pim_divide_up(pim_divide_up(producer->sent, messages), consumer->channels);
-    return pim_machine_link(machine, rows * producer->banks * others);
+    const uint64_t begin = pim_larger(way.from, way.to),
+                   end = pim_smaller(way.from + producer->channels, way.to + consumer->channels);
+    const uint64_t common = end > begin ? end - begin : 0;
+    return (struct partners){consumer->channels - (common == producer->channels),
+                             producer->channels - (common == consumer->channels),
+                             common > 0 ? consumer->channels + producer->channels - 2 : 0};
 }
 
-/* Of such a message, the bus between stacks: each channel of the producer sends the same to each of the
- * consumer, and what stays in a stack does not take the bus. */
+/* The bus between stacks, of so many rows of a bank from each channel of the producer to each of the
+ * consumer: what stays in a stack does not take the bus. */
 static uint64_t bus_cycles(const struct pim_machine *machine, const struct pim_step_cost *producer,
-                           const struct pim_step_cost *consumer, uint64_t messages, struct pim_way way)
+                           const struct pim_step_cost *consumer, uint64_t rows, struct pim_way way)
 {
-    uint64_t rows = pim_divide_up(pim_divide_up(producer->sent, messages), consumer->channels), pairs = 0;
+    uint64_t pairs = 0;
     for (uint64_t from = way.from; from < way.from + producer->channels; from++) {
         for (uint64_t to = way.to; to < way.to + consumer->channels; to++)
             pairs += from / machine->channels != to / machine->channels;
@@ -237,8 +243,8 @@ bool pim_step_cost(const struct pim_machine *machine, const struct pim_mapped_la
     cost->banks = banks;
     cost->stores = stores;
     cost->sent = word * use.outputs * stores;
-    cost->transfer = message_cycles(
-        machine, cost, stores, pim_machine_link(machine, pim_divide_up(cost->sent, stores) * cost->banks));
+    const uint64_t sent = pim_divide_up(cost->sent, stores);
+    cost->transfer = message_cycles(machine, sent, banks, pim_machine_link(machine, sent * banks));
     sum(machine, cost);
     return cost->rows <= machine->rows;
 }
@@ -247,17 +253,20 @@ struct pim_handover pim_hand_over(const struct pim_machine *machine, const struc
                                   const struct pim_step_cost *consumer, uint64_t consumer_steps,
                                   struct pim_way way)
 {
-    uint64_t messages = producer->stores < consumer_steps ? producer->stores : consumer_steps;
-    uint64_t bus = bus_cycles(machine, producer, consumer, messages, way);
-    uint64_t written = pim_divide_up(producer->sent * producer->channels, consumer->channels);
+    const uint64_t messages = pim_smaller(producer->stores, consumer_steps), banks = producer->banks;
+    const struct partners others = partners(producer, consumer, way);
+    const uint64_t each = pim_divide_up(producer->sent, messages),
+                   pair = pim_divide_up(each, consumer->channels),
+                   used = pim_divide_up(each * pim_larger(others.to, others.both), consumer->channels),
+                   written = pim_divide_up(producer->sent * others.from, consumer->channels);
     /* the banks that are written are taken until the last row has come */
-    uint64_t cycles = pim_larger(pim_machine_rows(machine, written, producer->banks),
-                                 pim_machine_link(machine, written * producer->banks));
-    uint64_t out = pim_larger(bus, link_cycles(machine, producer, consumer, messages, consumer->channels));
-    uint64_t in = link_cycles(machine, producer, consumer, messages, producer->channels);
-    struct pim_handover handover = {.message =
-                                        message_cycles(machine, producer, messages, pim_larger(out, in)),
-                                    .sent = message_cycles(machine, producer, messages, out),
+    const uint64_t cycles =
+        pim_larger(pim_machine_rows(machine, written, banks), pim_machine_link(machine, written * banks));
+    const uint64_t bus = bus_cycles(machine, producer, consumer, pair, way);
+    const uint64_t out = pim_larger(bus, pim_machine_link(machine, pair * banks * others.to));
+    const uint64_t in = pim_machine_link(machine, pair * banks * others.from);
+    struct pim_handover handover = {.message = message_cycles(machine, used, banks, pim_larger(out, in)),
+                                    .sent = message_cycles(machine, used, banks, out),
                                     .bus = bus,
                                     .all_bus = bus * messages};
     handover.writing = pim_divide_up(cycles + pim_machine_refresh(machine, cycles), consumer_steps);

@@ -221,9 +221,10 @@ static uint64_t taken_from(const struct pim_search_inputs *inputs, const struct 
     return pim_larger(before->left, before->end);
 }
 
-/* When a layer has sent all: to one reader after the other, each when its channels take it. */
+/* When a layer has sent all: to one reader after the other, each when its channels take it. What one reader
+ * may wait for itself is left out; PIM_NONE: nothing is. */
 static uint64_t left_at(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
-                        const struct pim_chain *chain, uint32_t index, bool ends)
+                        const struct pim_chain *chain, uint32_t index, uint32_t but, bool ends)
 {
     uint64_t now = chain->layer[index].end, left = now;
     for (uint32_t i = index + 1; i < inputs->layers->count; i++) {
@@ -231,7 +232,7 @@ static uint64_t left_at(const struct pim_search_inputs *inputs, const struct pim
         if (handover.message == 0)
             continue;
         now = pim_larger(now, taken_from(inputs, chain, index, i, ends));
-        left = pim_larger(left, now + handover.message);
+        left = pim_larger(left, i == but ? now : now + handover.message);
         now += handover.sent;
     }
     return left;
@@ -251,7 +252,7 @@ static enum pim_status link_layer(const struct pim_search_inputs *inputs,
     *intake = pim_intake_decide(inputs, mappings, index, rows, schedules, ends);
     if (index >= places) {
         struct pim_overlap_chain_layer *before = &chain->layer[index - places];
-        before->left = left_at(inputs, mappings, chain, index - places, ends);
+        before->left = left_at(inputs, mappings, chain, index - places, index, ends);
         intake->vacated = before->left - before->end;
     }
     if (pim_chain_layer(inputs, mappings, index, &mappings[index], chain->intake, transformed, &layers[index],
@@ -317,7 +318,7 @@ enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
                                schedules, chain, error);
     }
     for (uint32_t i = 0; i < count && status == PIM_OK; i++)
-        chain->layer[i].left = left_at(inputs, mappings, chain, i, ends);
+        chain->layer[i].left = left_at(inputs, mappings, chain, i, PIM_NONE, ends);
     for (uint32_t i = 0; schedules && i < count; i++)
         pim_schedule_terminate(&schedules[i]);
     free(schedules);

@@ -215,6 +215,33 @@ START_TEST(estimates_of_turns)
 }
 END_TEST
 
+/* A producer and its reader on the same channels: what a channel has made itself stays in it, and the banks
+ * of one that both sends and receives do so one after the other. */
+START_TEST(estimates_of_shared_channels)
+{
+    static const struct {
+        const char *array, *costs;
+        unsigned channels;
+        double percent;
+    } cases[] = {
+        {"array.width=1", "levels.costs=figure", 1, 0.001}, {"array.width=1", "levels.costs=commands", 1, 1},
+        {"array.width=2", "levels.costs=figure", 2, 1},     {"array.width=2", "levels.costs=commands", 2, 1},
+        {"array.width=4", "levels.costs=figure", 4, 2},     {"array.width=4", "levels.costs=commands", 4, 2},
+    };
+    const char *const settings[] = {cases[_i].array, "array.height=1", cases[_i].costs, NULL};
+    struct building built;
+    two(&built);
+    check_built(&(struct built_replay){&built.network, settings, PIM_OBJECTIVE_ORIGINAL, 100,
+                                       cases[_i].channels, cases[_i].percent, 100, cases[_i].channels > 1});
+    pim_arena_terminate(&built.arena);
+    const uint32_t first = conv(&built, begin(&built, "pooled", 3, 9), 8, 3);
+    (void)pool(&built, conv(&built, first, 8, 1));
+    check_built(&(struct built_replay){&built.network, settings, PIM_OBJECTIVE_ORIGINAL, 100,
+                                       cases[_i].channels, cases[_i].percent, 8, false});
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
 /* What comes from each producer, by its channels; of operands that are no concatenation, the same of each. */
 START_TEST(shares)
 {
@@ -276,6 +303,12 @@ START_TEST(messages_over_narrow_links)
     ck_assert_uint_eq(out.message, 16 * 4 * 1024);
     ck_assert_uint_eq(out.sent, out.message);
     ck_assert_uint_eq(out.writing, 8 * 4 * 1024);
+    const struct pim_way own = {2, 2}; /* on the same channels, the half of a row that is another's goes */
+    in = pim_hand_over(&machine, &two, &two, 4, own);
+    ck_assert_uint_eq(in.message, 8 * 4 * 1024);
+    ck_assert_uint_eq(in.writing, in.message);
+    out = pim_hand_over(&machine, &one, &one, 4, own);
+    ck_assert_uint_eq(out.message + out.sent + out.writing + out.ready, 0);
 }
 END_TEST
 
@@ -311,6 +344,7 @@ Suite *concat_suite(void)
                         PIM_CASES(sizeof networks / sizeof networks[0] * 2 * PIM_OBJECTIVES));
     tcase_add_loop_test(tests, estimates_of_narrow_links, 0, 4);
     tcase_add_loop_test(tests, estimates_of_turns, 0, 3);
+    tcase_add_loop_test(tests, estimates_of_shared_channels, 0, 6);
     tcase_add_test(tests, estimate_of_a_slow_bus);
     tcase_add_test(tests, estimate_of_several_readers);
     tcase_add_test(tests, estimate_of_a_small_window);
