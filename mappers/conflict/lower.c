@@ -49,6 +49,19 @@ static bool is_map(const struct pim_shape *shape)
     return shape->rank == 4 && shape->dimension[0] == 1;
 }
 
+/* Images that the network works at once: a map with so many is of images, another one is of windows. */
+static uint32_t images_of(const struct lowering *lowering)
+{
+    uint32_t images = 1;
+    for (uint32_t i = 0; i < lowering->graph->count; i++) {
+        const struct pim_layer *layer = &lowering->graph->layers[i];
+        if (layer->operation == PIM_OPERATOR_INPUT && layer->output.rank == 4 &&
+            layer->output.dimension[0] > images)
+            images = layer->output.dimension[0];
+    }
+    return images;
+}
+
 /* --- inputs --- */
 
 /* A layer here reads an input of the network's: a step waits for the pixel of its number or its window (round
@@ -106,7 +119,10 @@ static enum pim_status take_maps(const struct lowering *lowering, const struct p
 {
     const struct pim_shape *from = shape_of(lowering, layer, 0), *to = &layer->output;
     if (!is_map(from) || !is_map(to))
-        return refuse(layer, "only maps of one image have pixels to send (export with a batch of 1)", error);
+        return refuse(
+            layer,
+            "only maps of one image have pixels to send (export with a batch of 1, --batch repeats it)",
+            error);
     out->in_channels = from->dimension[1];
     out->out_channels = to->dimension[1];
     for (unsigned axis = 0; axis < 2; axis++) {
@@ -140,7 +156,8 @@ static enum pim_status lower_convolution(const struct lowering *lowering, const 
 {
     out->kind = PIM_TILE_CONVOLUTION;
     out->groups = layer->attributes.convolution.groups;
-    if (layer->output.rank == 4 && layer->output.dimension[0] > 1) { /* windows side by side */
+    if (layer->output.rank == 4 && layer->output.dimension[0] > 1 &&
+        layer->output.dimension[0] != images_of(lowering)) { /* windows side by side */
         const struct pim_sliding *sliding = &layer->attributes.convolution.sliding;
         out->in_channels = shape_of(lowering, layer, 0)->dimension[1];
         out->out_channels = layer->output.dimension[1];

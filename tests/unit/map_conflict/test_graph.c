@@ -209,6 +209,41 @@ START_TEST(kernels_of_more_than_32_bits_are_refused)
 }
 END_TEST
 
+/* A convolution whose images come together would wait for all of them: it is refused, as a pooling is. */
+START_TEST(several_images_at_once_are_refused)
+{
+    struct pim_graph graph;
+    struct pim_tile_layer *layers;
+    struct pim_arena arena;
+    uint32_t count, input = 0;
+    pim_arena_initialize(&arena, 0);
+    for (uint32_t images = 1; images <= 3; images++) {
+        struct pim_error error = {0};
+        const union pim_attributes shape = {.shape = {.rank = 4, .dimension = {images, 3, 5, 5}}};
+        union pim_attributes window = {.convolution = {.outputs = 4, .groups = 1}};
+        for (unsigned axis = 0; axis < 2; axis++) {
+            window.convolution.sliding.kernel[axis] = 3;
+            window.convolution.sliding.stride[axis] = window.convolution.sliding.dilation[axis] = 1;
+        }
+        const struct pim_layer_description described[] = {
+            {.name = "images", .operation = PIM_OPERATOR_INPUT, .attributes = shape},
+            {.name = "conv",
+             .operation = PIM_OPERATOR_CONVOLUTION,
+             .inputs = 1,
+             .input = &input,
+             .attributes = window},
+        };
+        pim_graph_initialize(&graph, &arena);
+        for (uint32_t i = 0, index; i < 2; i++)
+            ck_assert(pim_graph_add(&graph, &described[i], &index, &error) == PIM_OK);
+        ck_assert(pim_tile_layers_of(&graph, &arena, &layers, &count, &error) ==
+                  (images == 1 ? PIM_OK : PIM_BAD_INPUT));
+        ck_assert(images == 1 || strstr(error.text, "export with a batch of 1, --batch repeats it"));
+    }
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
 /* Networks of all families: their graphs are such that the replay accepts them, and the multiplications
  * of all steps are those of the network: no layer is lost, no group or head counted twice. */
 START_TEST(other_networks)
@@ -434,6 +469,7 @@ Suite *conflict_graph_suite(void)
     tcase_add_test(tests, recorded_end_times);
     tcase_add_test(tests, fixed_times);
     tcase_add_test(tests, kernels_of_more_than_32_bits_are_refused);
+    tcase_add_test(tests, several_images_at_once_are_refused);
     tcase_add_test(tests, other_networks);
     tcase_add_test(tests, flows_are_those_of_the_layers);
     tcase_add_test(tests, products_wait_for_rounds);
