@@ -192,3 +192,19 @@ uint64_t core_case_macs(const struct core_case *c)
 {
     return sum_weights(c, true);
 }
+
+void core_case_small(struct core_case *c)
+{
+    core_case_begin(c);
+    c->architecture = core_architecture(4, 3, 12, 32, 32);
+    uint32_t x = core_case_image(c, 8, 16, 16);
+    x = core_case_activation(c, "relu1", core_case_convolution(c, "conv1", x, 32, 3, 1, 1),
+                             PIM_ACTIVATION_RELU);
+    uint32_t left = core_case_convolution(c, "left", x, 32, 1, 1, 0);
+    uint32_t right = core_case_convolution(c, "right", x, 32, 3, 1, 1);
+    const uint32_t pair[2] = {left, right};
+    const union pim_attributes add = {.elementwise = PIM_ELEMENTWISE_ADD};
+    x = core_case_layer(c, "sum", PIM_OPERATOR_ELEMENTWISE, &add, 2, pair);
+    (void)core_case_convolution(c, "conv2", x, 64, 3, 2, 1);
+    core_case_lower(c);
+}

@@ -10,23 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A small network of branches, a linear layer and an accelerator with room for some replicas. */
-static void small_case(struct core_case *c)
-{
-    core_case_begin(c);
-    c->architecture = core_architecture(4, 3, 12, 32, 32);
-    uint32_t x = core_case_image(c, 8, 16, 16);
-    x = core_case_activation(c, "relu1", core_case_convolution(c, "conv1", x, 32, 3, 1, 1),
-                             PIM_ACTIVATION_RELU);
-    uint32_t left = core_case_convolution(c, "left", x, 32, 1, 1, 0);
-    uint32_t right = core_case_convolution(c, "right", x, 32, 3, 1, 1);
-    const uint32_t pair[2] = {left, right};
-    const union pim_attributes add = {.elementwise = PIM_ELEMENTWISE_ADD};
-    x = core_case_layer(c, "sum", PIM_OPERATOR_ELEMENTWISE, &add, 2, pair);
-    (void)core_case_convolution(c, "conv2", x, 64, 3, 2, 1);
-    core_case_lower(c);
-}
-
 /* Fig. 7 of the paper: two layers of one array group each, a quarter and a half of a core, two cores. */
 static void figure_7(struct core_case *c, uint32_t kernel)
 {
@@ -164,7 +147,7 @@ START_TEST(mutations_are_legal)
     struct pim_random random;
     struct pim_error error;
     enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
     begin_genes(&c, 4, &space, &workshop, &x);
     ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &y, &error), PIM_OK);
@@ -220,7 +203,7 @@ START_TEST(mutants_inherit_the_replicas_of_a_layout)
     struct pim_error error;
     struct pim_core_layout again, anew;
     unsigned others = 0, unchanged = 0;
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
     begin_genes(&c, 4, &space, &workshop, &x);
     ck_assert_int_eq(pim_chromosome_make(&space, &c.arena, &y, &error), PIM_OK);
@@ -281,7 +264,7 @@ START_TEST(starts_are_in_the_population)
     struct pim_core_layout start;
     struct pim_error error;
     enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
     (void)search(&c, 1, 5);
     start = c.layout;
@@ -314,7 +297,7 @@ START_TEST(search_gains_and_does_not_depend_on_threads)
 {
     enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
     struct core_case c;
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
     struct pim_core_search_result one = search(&c, 1, 3);
     struct pim_core_layout first = c.layout;
@@ -336,7 +319,7 @@ START_TEST(search_is_better_than_balance)
 {
     enum pim_core_mode mode = _i ? PIM_CORE_LOW_LATENCY : PIM_CORE_HIGH_THROUGHPUT;
     struct core_case c;
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, pim_core_layout_balance);
     uint64_t balance = estimate(&c).cycles;
     ck_assert_uint_lt(search(&c, 1, 1).best.cycles, balance);
@@ -353,7 +336,7 @@ START_TEST(a_large_budget_has_all_of_the_small_one)
     struct pim_core_search_options options;
     struct core_case c;
     struct pim_error error;
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, NULL);
     options = pim_core_search_preset(PIM_PRESET_FAST);
     options.generations = GENERATIONS;
@@ -376,130 +359,6 @@ START_TEST(a_large_budget_has_all_of_the_small_one)
 }
 END_TEST
 
-/* Steps of a layer: windows for each replica, rounded up. */
-static uint64_t steps_of(const struct core_case *c, const struct pim_core_layout *layout, uint32_t i)
-{
-    uint32_t replicas = layout->layer[i].replicas;
-    return replicas ? (c->network.layer[i].windows + replicas - 1) / replicas : 0;
-}
-
-/* Every layer has as few replicas as its steps need, and the first layout is that of the fewest steps: one
- * less takes more arrays than there are. */
-START_TEST(even_layouts_have_the_fewest_steps)
-{
-    enum { MOST = 5 };
-    struct core_case c;
-    struct pim_error error;
-    struct pim_core_layout layout[MOST];
-    uint32_t count;
-    uint64_t before = 0, arrays = 0;
-    small_case(&c);
-    core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, NULL);
-    ck_assert_int_eq(pim_core_layouts_even(&c.mapping, MOST, &c.arena, layout, &count, &error), PIM_OK);
-    ck_assert_uint_eq(count, MOST);
-    for (uint32_t n = 0; n < count; n++) {
-        uint64_t steps = 0;
-        for (uint32_t i = 0; i < c.network.count; i++)
-            steps = steps_of(&c, &layout[n], i) > steps ? steps_of(&c, &layout[n], i) : steps;
-        for (uint32_t i = 0; i < c.network.count; i++)
-            if (c.partition.layer[i].groups)
-                ck_assert_uint_eq(layout[n].layer[i].replicas,
-                                  (c.network.layer[i].windows + steps - 1) / steps);
-        ck_assert_uint_gt(steps, before);
-        c.layout = layout[n];
-        ck_assert_msg(pim_core_layout_check(&c.mapping, &error) == PIM_OK, "%s", error.text);
-        if (n == 0)
-            for (uint32_t i = 0; i < c.network.count; i++)
-                arrays +=
-                    (c.network.layer[i].windows + steps - 2) / (steps - 1) * c.partition.layer[i].arrays;
-        before = steps;
-    }
-    ck_assert_uint_gt(arrays, (uint64_t)c.architecture.cores * c.architecture.arrays);
-    core_case_end(&c);
-}
-END_TEST
-
-/* A layer whose groups find no room even once, and a network without weights, have none. */
-START_TEST(even_layouts_that_find_no_room)
-{
-    struct core_case c;
-    struct pim_error error;
-    struct pim_core_layout layout;
-    uint32_t count = 7;
-    small_case(&c);
-    core_case_map(&c, PIM_CORE_HIGH_THROUGHPUT, PIM_UNFOLDINGS, NULL);
-    c.architecture.cores = 1; /* of 12 arrays */
-    ck_assert_int_eq(pim_core_layouts_even(&c.mapping, 1, &c.arena, &layout, &count, &error), PIM_OK);
-    ck_assert_uint_eq(count, 0);
-    core_case_end(&c);
-}
-END_TEST
-
-/* The most windows that replicas of a core go through. */
-static uint64_t most_windows(const struct core_case *c, const struct pim_core_layout *layout)
-{
-    uint64_t most = 0;
-    for (uint32_t core = 0; core < c->architecture.cores; core++) {
-        uint64_t windows = 0;
-        for (uint32_t i = 0; i < c->network.count; i++)
-            for (uint32_t r = 0; r < layout->layer[i].replicas; r++) {
-                const uint32_t groups = c->partition.layer[i].groups;
-                uint32_t here = 0;
-                for (uint32_t g = 0; g < groups; g++)
-                    here += layout->layer[i].core[(size_t)r * groups + g] == core;
-                windows += here > 0 ? steps_of(c, layout, i) : 0;
-            }
-        most = windows > most ? windows : most;
-    }
-    return most;
-}
-
-/* A spread layout has the replicas of the other one, in room that there is, and its busiest core goes through
- * fewer windows; in low latency its program is faster. */
-START_TEST(spread_layouts_have_less_on_the_busiest_core)
-{
-    struct core_case c;
-    struct pim_error error;
-    struct pim_core_layout even, spread;
-    uint32_t count;
-    bool placed = false;
-    small_case(&c);
-    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
-    ck_assert_int_eq(pim_core_layouts_even(&c.mapping, 1, &c.arena, &even, &count, &error), PIM_OK);
-    ck_assert_int_eq(pim_core_layout_spread(&c.mapping, &even, (enum pim_core_spread)_i, &c.arena, &spread,
-                                            &placed, &error),
-                     PIM_OK);
-    ck_assert(placed);
-    for (uint32_t i = 0; i < c.network.count; i++)
-        ck_assert_uint_eq(spread.layer[i].replicas, even.layer[i].replicas);
-    ck_assert_uint_lt(most_windows(&c, &spread), most_windows(&c, &even));
-    c.layout = even;
-    const uint64_t before = estimate(&c).cycles;
-    c.layout = spread;
-    ck_assert_msg(pim_core_layout_check(&c.mapping, &error) == PIM_OK, "%s", error.text);
-    ck_assert_uint_lt(estimate(&c).cycles, before);
-    core_case_end(&c);
-}
-END_TEST
-
-/* Where replicas lie in pieces, or one of each layer fills the cores, there may be no room: it is said. */
-START_TEST(spread_layouts_that_find_no_room)
-{
-    struct core_case c;
-    struct pim_error error;
-    struct pim_core_layout spread;
-    bool placed = true;
-    small_case(&c);
-    core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, pim_core_layout_first);
-    c.architecture.cores = 1;
-    ck_assert_int_eq(pim_core_layout_spread(&c.mapping, &c.layout, PIM_CORE_SPREAD_BY_GROUP, &c.arena,
-                                            &spread, &placed, &error),
-                     PIM_OK);
-    ck_assert(!placed);
-    core_case_end(&c);
-}
-END_TEST
-
 /* What the refinement finds is faster than what it began with, is what its own timing says, and does not
  * depend on threads. */
 START_TEST(refinement_gains_and_does_not_depend_on_threads)
@@ -509,7 +368,7 @@ START_TEST(refinement_gains_and_does_not_depend_on_threads)
     const struct pim_refine_options refine = {.timed = 100, .seed = 3, .max_layers_in_core = 8};
     struct core_case c;
     struct pim_error error = {0};
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, mode, PIM_UNFOLDINGS, pim_core_layout_first);
     memset(profile, 0, sizeof profile);
     for (unsigned n = 0; n < 2; n++) {
@@ -549,7 +408,7 @@ START_TEST(refinement_starts_from_the_layout_itself)
     struct pim_error error = {0};
     struct pim_workers *workers;
     unsigned inherited = 0;
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
     begin_genes(&c, 8, &space, &workshop, &x);
     ck_assert_int_eq(pim_chromosome_layout(&space, &x, NULL, &c.arena, &c.layout, &error), PIM_OK);
@@ -645,7 +504,7 @@ START_TEST(timing_ends_with_what_can_be_scheduled)
     struct core_case c;
     struct pim_error error = {0};
     struct pim_workers *workers;
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, pim_core_layout_first);
     if (cases[_i].local_bytes > 0)
         c.architecture.local_memory_bytes = cases[_i].local_bytes;
@@ -708,7 +567,7 @@ START_TEST(options_are_checked)
     struct pim_core_search_options options;
     struct pim_core_search_result result;
     struct pim_error error;
-    small_case(&c);
+    core_case_small(&c);
     core_case_map(&c, PIM_CORE_LOW_LATENCY, PIM_UNFOLDINGS, NULL);
     options = pim_core_search_preset(PIM_PRESET_PAPER);
     ck_assert_uint_eq(options.population, 200);
@@ -735,10 +594,6 @@ Suite *search_suite(void)
     tcase_add_loop_test(t, search_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_loop_test(t, search_is_better_than_balance, 0, 2);
     tcase_add_loop_test(t, a_large_budget_has_all_of_the_small_one, 0, 2);
-    tcase_add_test(t, even_layouts_have_the_fewest_steps);
-    tcase_add_test(t, even_layouts_that_find_no_room);
-    tcase_add_loop_test(t, spread_layouts_have_less_on_the_busiest_core, 0, PIM_CORE_SPREADS);
-    tcase_add_test(t, spread_layouts_that_find_no_room);
     tcase_add_loop_test(t, refinement_gains_and_does_not_depend_on_threads, 0, 2);
     tcase_add_loop_test(t, refinement_keeps_both_kinds, 0, 2);
     tcase_add_loop_test(t, timing_ends_with_what_can_be_scheduled, 0, 4);
