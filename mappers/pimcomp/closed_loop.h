@@ -5,7 +5,7 @@
  *
  * Invariants:
  *  1. The one taken is no slower than any other that was simulated, by its cycles; of equals the first.
- *  2. Every layout without a search whose estimate is within PIM_CORE_MARGIN per cent of the best is
+ *  2. Every rule of thumb and every start that was given whose estimate is within PIM_CORE_MARGIN per cent of the best is
  *     simulated.
  *  3. What comes out does not depend on `workers`: every candidate is simulated up to the cycles of the one
  *     with the best estimate, and no longer.
@@ -20,6 +20,8 @@
 #include "mappers/pimcomp/schedule/schedule.h"
 
 enum { PIM_CORE_MARGIN = 10 };
+/* Searches with what came next to their best, rules, equal steps and starts that are given; each of them once
+ * more without maps on chip (high throughput), or spread in two ways (low latency). */
 enum { PIM_CORE_CANDIDATES_MOST = 3 * (2 * PIM_RUNNERS_UP_MOST + 2 * 24 + 12 + 16) };
 
 struct pim_core_candidate {

@@ -141,19 +141,29 @@ static bool is_seen(const struct pim_core_mapping *mapping, const struct pim_cor
     return false;
 }
 
+/* Whether a candidate has this very layout. */
+static bool is_known(const struct pim_core_mapping *mapping, const struct pim_core_profile *profile,
+                     const struct pim_core_layout *layout)
+{
+    for (uint32_t i = 0; i < profile->count; i++)
+        if (pim_core_layouts_equal(mapping, &profile->candidate[i].layout, layout))
+            return true;
+    return false;
+}
+
 /* Low latency: the replicas of every candidate apart, in each order of layers. */
 static enum pim_status add_spread(const struct pim_core_profile_options *options,
                                   struct pim_core_profile *profile, struct pim_arena *arena,
                                   struct pim_error *error)
 {
     const uint32_t candidates = profile->count;
-    for (uint32_t i = 0; i < candidates; i++)
+    for (uint32_t i = 0; i < candidates && !pim_core_profile_ends(options); i++)
         for (unsigned by = 0; by < PIM_CORE_SPREADS && !is_seen(options->mapping, profile, i); by++) {
             struct pim_core_layout layout;
             bool placed;
             PIM_TRY(pim_core_layout_spread(options->mapping, &profile->candidate[i].layout,
                                            (enum pim_core_spread)by, arena, &layout, &placed, error));
-            if (placed)
+            if (placed && !is_known(options->mapping, profile, &layout))
                 pim_core_profile_add(options, profile, "spread", true, &layout);
         }
     return PIM_OK;

@@ -9,7 +9,7 @@
 struct spreading {
     const struct pim_core_mapping *mapping;
     uint32_t *vacant;  /* arrays of each core that are free */
-    uint64_t *windows; /* of each core: that its replicas go through */
+    uint64_t *windows; /* of each core: that its replicas and parts of replicas go through */
     uint32_t *layer;   /* those with array groups, in the order of placement, */
     uint32_t layers;   /* and how many they are */
 };

@@ -67,7 +67,7 @@ Suite *timing_suite(void);
 uint64_t core_case_weights(const struct core_case *c);
 uint64_t core_case_macs(const struct core_case *c);
 
-/* A small network of branches, a linear layer and an accelerator with room for some replicas. */
+/* A small network of branches, and an accelerator with room for some replicas. */
 void core_case_small(struct core_case *c);
 
 #endif

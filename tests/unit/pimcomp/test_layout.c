@@ -129,7 +129,7 @@ START_TEST(even_layouts_have_the_fewest_steps)
 }
 END_TEST
 
-/* A layer whose groups find no room even once, and a network without weights, have none. */
+/* A layer whose groups find no room even once has none. */
 START_TEST(even_layouts_that_find_no_room)
 {
     struct core_case c;
@@ -174,7 +174,7 @@ static uint64_t estimate(const struct core_case *c)
 }
 
 /* A spread layout has the replicas of the other one, in room that there is, and its busiest core goes through
- * fewer windows; in low latency its program is faster. */
+ * fewer windows; its closed form is shorter. */
 START_TEST(spread_layouts_have_less_on_the_busiest_core)
 {
     struct core_case c;
