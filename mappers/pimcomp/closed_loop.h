@@ -5,8 +5,8 @@
  *
  * Invariants:
  *  1. The one taken is no slower than any other that was simulated, by its cycles; of equals the first.
- *  2. Every rule of thumb and every start that was given whose estimate is within PIM_CORE_MARGIN per cent of the best is
- *     simulated.
+ *  2. Every rule of thumb and every start that was given whose estimate is within PIM_CORE_MARGIN per cent of
+ *     the best is simulated.
  *  3. What comes out does not depend on `workers`: every candidate is simulated up to the cycles of the one
  *     with the best estimate, and no longer.
  *  4. A time limit or a stop ends it: no candidate is begun afterwards, but for one that can be scheduled.
