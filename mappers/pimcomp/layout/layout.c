@@ -224,27 +224,6 @@ static uint64_t arrays_of(const struct packer *p, uint64_t steps)
     return arrays;
 }
 
-static uint32_t largest_group(const struct packer *p, uint32_t layer)
-{
-    const struct pim_core_partition_layer *l = &p->partition->layer[layer];
-    uint32_t largest = 0;
-    for (uint32_t g = 0; g < l->groups; g++)
-        largest = l->group[g].arrays > largest ? l->group[g].arrays : largest;
-    return largest;
-}
-
-/* By falling size of the largest group, of equals the earlier layer first. */
-static void order_by_size(struct packer *p)
-{
-    for (uint32_t i = 1; i < p->layers; i++)
-        for (uint32_t j = i; j > 0 && largest_group(p, p->ordered[j - 1]) < largest_group(p, p->ordered[j]);
-             j--) {
-            uint32_t layer = p->ordered[j];
-            p->ordered[j] = p->ordered[j - 1];
-            p->ordered[j - 1] = layer;
-        }
-}
-
 /* The layout of so many steps; *placed: whether it found room. */
 static enum pim_status place_steps(struct packer *p, uint64_t steps, struct pim_core_layout *layout,
                                    bool *placed, struct pim_error *error)
@@ -311,14 +290,9 @@ enum pim_status pim_core_layouts_even(const struct pim_core_mapping *mapping, ui
     struct packer p;
     *count = 0;
     PIM_TRY(make_packer(mapping, arena, &p, error));
-    p.ordered = PIM_ARENA_ARRAY(arena, uint32_t, p.network->count);
-    PIM_NEED_MEMORY(p.ordered, error, "no memory for layouts of %" PRIu32 " layers", p.network->count);
-    for (uint32_t i = 0; i < p.network->count; i++)
-        if (p.partition->layer[i].groups != 0)
-            p.ordered[p.layers++] = i;
+    PIM_TRY(pim_core_layers_by_size(mapping, PIM_CORE_SPREAD_BY_GROUP, arena, &p.ordered, &p.layers, error));
     if (p.layers == 0)
         return PIM_OK;
-    order_by_size(&p);
     return fill(&p, most, layout, count, error);
 }
 

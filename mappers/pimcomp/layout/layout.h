@@ -77,6 +77,11 @@ enum pim_status pim_core_layouts_even(const struct pim_core_mapping *mapping, ui
 /* Which layers are placed first: those with the largest array groups, or with the largest replicas. */
 enum pim_core_spread { PIM_CORE_SPREAD_BY_GROUP, PIM_CORE_SPREAD_BY_REPLICA, PIM_CORE_SPREADS };
 
+/* The layers with array groups by falling size in arrays, of equals the earlier one first. PIM_NO_MEMORY. */
+enum pim_status pim_core_layers_by_size(const struct pim_core_mapping *mapping, enum pim_core_spread by,
+                                        struct pim_arena *arena, uint32_t **ordered, uint32_t *layers,
+                                        struct pim_error *error);
+
 /* *placed: whether all found room; else the layout is not to be used. PIM_NO_MEMORY. */
 enum pim_status pim_core_layout_spread(const struct pim_core_mapping *mapping,
                                        const struct pim_core_layout *of, enum pim_core_spread by,

@@ -10,8 +10,6 @@ struct spreading {
     const struct pim_core_mapping *mapping;
     uint32_t *vacant;  /* arrays of each core that are free */
     uint64_t *windows; /* of each core: that its replicas and parts of replicas go through */
-    uint32_t *layer;   /* those with array groups, in the order of placement, */
-    uint32_t layers;   /* and how many they are */
 };
 
 static enum pim_status make(const struct pim_core_mapping *mapping, struct pim_arena *arena,
@@ -20,10 +18,9 @@ static enum pim_status make(const struct pim_core_mapping *mapping, struct pim_a
     const uint32_t cores = mapping->architecture->cores;
     *s = (struct spreading){.mapping = mapping,
                             .vacant = PIM_ARENA_ARRAY(arena, uint32_t, cores),
-                            .windows = PIM_ARENA_ARRAY(arena, uint64_t, cores),
-                            .layer = PIM_ARENA_ARRAY(arena, uint32_t, mapping->network->count)};
-    PIM_NEED_MEMORY(s->vacant && s->windows && s->layer, error,
-                    "no memory to spread a layout over %" PRIu32 " cores", cores);
+                            .windows = PIM_ARENA_ARRAY(arena, uint64_t, cores)};
+    PIM_NEED_MEMORY(s->vacant && s->windows, error, "no memory to spread a layout over %" PRIu32 " cores",
+                    cores);
     for (uint32_t core = 0; core < cores; core++)
         s->vacant[core] = mapping->architecture->arrays;
     return PIM_OK;
@@ -38,19 +35,24 @@ static uint64_t size_of(const struct pim_core_partition_layer *layer, enum pim_c
     return by == PIM_CORE_SPREAD_BY_GROUP ? largest : layer->arrays;
 }
 
-/* By falling size, of equals the earlier layer first. */
-static void order_layers(struct spreading *s, enum pim_core_spread by)
+enum pim_status pim_core_layers_by_size(const struct pim_core_mapping *mapping, enum pim_core_spread by,
+                                        struct pim_arena *arena, uint32_t **ordered, uint32_t *layers,
+                                        struct pim_error *error)
 {
-    const struct pim_core_partition_layer *layer = s->mapping->partition->layer;
-    for (uint32_t i = 0; i < s->mapping->network->count; i++) {
-        uint32_t at = s->layers;
+    const struct pim_core_partition_layer *layer = mapping->partition->layer;
+    uint32_t *order = *ordered = PIM_ARENA_ARRAY(arena, uint32_t, mapping->network->count);
+    PIM_NEED_MEMORY(order, error, "no memory for layouts of %" PRIu32 " layers", mapping->network->count);
+    *layers = 0;
+    for (uint32_t i = 0; i < mapping->network->count; i++) {
+        uint32_t at = *layers;
         if (layer[i].groups == 0)
             continue;
-        for (; at > 0 && size_of(&layer[s->layer[at - 1]], by) < size_of(&layer[i], by); at--)
-            s->layer[at] = s->layer[at - 1];
-        s->layer[at] = i;
-        s->layers++;
+        for (; at > 0 && size_of(&layer[order[at - 1]], by) < size_of(&layer[i], by); at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+        ++*layers;
     }
+    return PIM_OK;
 }
 
 /* How many of the next groups, from number `group` on, find room in a core together. */
@@ -106,14 +108,15 @@ enum pim_status pim_core_layout_spread(const struct pim_core_mapping *mapping,
                                        struct pim_error *error)
 {
     struct spreading s;
+    uint32_t *ordered, layers;
     PIM_TRY(make(mapping, arena, &s, error));
+    PIM_TRY(pim_core_layers_by_size(mapping, by, arena, &ordered, &layers, error));
     PIM_TRY(pim_core_layout_copy(mapping, of, arena, layout, error));
-    order_layers(&s, by);
     *placed = true;
-    for (uint32_t i = 0; i < s.layers; i++) {
-        const struct pim_core_partition_layer *part = &mapping->partition->layer[s.layer[i]];
-        struct pim_core_layout_layer *own = &layout->layer[s.layer[i]];
-        const uint64_t windows = pim_divide_up(mapping->network->layer[s.layer[i]].windows, own->replicas);
+    for (uint32_t i = 0; i < layers; i++) {
+        const struct pim_core_partition_layer *part = &mapping->partition->layer[ordered[i]];
+        struct pim_core_layout_layer *own = &layout->layer[ordered[i]];
+        const uint64_t windows = pim_divide_up(mapping->network->layer[ordered[i]].windows, own->replicas);
         for (uint32_t r = 0; r < own->replicas && *placed; r++)
             *placed = place_replica(&s, part, windows, own->core + (size_t)r * part->groups);
     }
