@@ -15,7 +15,7 @@ enum { MAX_LAYERS_IN_CORE = 32 };
  * them; a low-latency program takes several times as long. */
 static const uint64_t preset_instructions[] = {24000000, 2000000, 160000000};
 static const uint32_t preset_timed[][3] = {
-    [PIM_CORE_HIGH_THROUGHPUT] = {256, 32, 768}, [PIM_CORE_LOW_LATENCY] = {96, 8, 288}};
+    [PIM_CORE_HIGH_THROUGHPUT] = {512, 32, 1536}, [PIM_CORE_LOW_LATENCY] = {96, 8, 288}};
 
 /* How often the searches of "fast" are run before those of larger presets. */
 static const uint32_t preset_restarts[][3] = {
@@ -130,15 +130,11 @@ static void add_found(const struct pim_core_profile_options *options,
 static bool is_seen(const struct pim_core_mapping *mapping, const struct pim_core_profile *profile,
                     uint32_t end)
 {
-    for (uint32_t i = 0; i < end; i++) {
-        uint32_t layer = 0;
-        while (layer < mapping->network->count && profile->candidate[i].layout.layer[layer].replicas ==
-                                                      profile->candidate[end].layout.layer[layer].replicas)
-            layer++;
-        if (layer == mapping->network->count)
-            return true;
-    }
-    return false;
+    uint32_t i = 0;
+    while (i < end && !pim_core_layouts_replicate_equally(mapping, &profile->candidate[i].layout,
+                                                          &profile->candidate[end].layout))
+        i++;
+    return i < end;
 }
 
 /* Whether a candidate has this very layout. */
@@ -151,7 +147,7 @@ static bool is_known(const struct pim_core_mapping *mapping, const struct pim_co
     return false;
 }
 
-/* Low latency: the replicas of every candidate apart, in each order of layers. */
+/* The replicas of every candidate apart, in each order of layers. */
 static enum pim_status add_spread(const struct pim_core_profile_options *options,
                                   struct pim_core_profile *profile, struct pim_arena *arena,
                                   struct pim_error *error)
@@ -225,8 +221,7 @@ static enum pim_status profile(struct pim_core_compilation *made, struct pim_wor
     for (uint32_t i = given; i < searches->starts; i++)
         pim_core_profile_add(&options, profile, "start", false, &searches->start[i]);
     add_found(&options, searches, searches->brief, searches->count, profile, &best);
-    if (plan->mapping.mode == PIM_CORE_LOW_LATENCY)
-        PIM_TRY(add_spread(&options, profile, &made->arena, error));
+    PIM_TRY(add_spread(&options, profile, &made->arena, error));
     PIM_TRY(pim_core_profile_time(&options, profile, 0, best, error));
     const struct pim_refine_options refine = {
         .instructions = part_of_budget(choices, preset_instructions[choices->preset]),

@@ -16,6 +16,10 @@ enum { TRIAL_LEAST = 2000 };
 /* A budget of so many trials is enough for layouts with maps on chip and without beside each other. */
 enum { TRIALS_OF_BOTH = 1024 };
 
+/* Of how many mutants the closed forms choose each child. */
+static const unsigned draws_of[][PIM_REFINE_CHILDREN] = {
+    [PIM_CORE_HIGH_THROUGHPUT] = {16, 2, 64, 32}, [PIM_CORE_LOW_LATENCY] = {4, 1, 4, 1}};
+
 struct chain {
     struct pim_chromosome best, child[PIM_REFINE_CHILDREN];
     struct pim_core_layout layout; /* of the best: */
@@ -110,24 +114,46 @@ static void divide(struct refinement *r, uint64_t instructions)
     r->chains = r->chains < most ? r->chains : most;
 }
 
+/* How many chains that go on have maps on chip, or have none. */
+static uint32_t count_kind(const struct refinement *r, bool no_keeping)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->chains; i++)
+        count += r->going[i]->no_keeping == no_keeping;
+    return count;
+}
+
 /* True when all chains that go on have maps on chip, or none does. */
 static bool are_alike(const struct refinement *r)
 {
-    for (uint32_t i = 1; i < r->chains; i++)
-        if (r->going[i]->no_keeping != r->going[0]->no_keeping)
-            return false;
-    return true;
+    const uint32_t without = count_kind(r, true);
+    return without == 0 || without == r->chains;
 }
 
-/* What the next chain begins at, behind a candidate of `cycles` cycles. The last place is for the other kind
- * when both are wanted and all chains are of one. PIM_NONE: there is nothing left. */
+/* What the next chain begins at, behind a candidate of `cycles` cycles: where both kinds are wanted, half of
+ * the chains are of each while there are any. PIM_NONE: there is nothing left. */
 static uint32_t next_start(const struct refinement *r, const struct pim_core_profile *profile,
                            uint64_t cycles)
 {
-    uint32_t other = PIM_NONE;
-    if (r->both && r->chains + 1 == PIM_REFINE_CHAINS && are_alike(r))
-        other = next_best(profile, r->going[0]->no_keeping ? KEEPING : NOT_KEEPING, cycles);
-    return other != PIM_NONE ? other : next_best(profile, ANY, cycles);
+    enum kind kind = ANY;
+    if (r->both && count_kind(r, true) >= PIM_REFINE_CHAINS / 2)
+        kind = KEEPING;
+    else if (r->both && count_kind(r, false) >= PIM_REFINE_CHAINS / 2)
+        kind = NOT_KEEPING;
+    uint32_t next = next_best(profile, kind, cycles);
+    return next != PIM_NONE || kind == ANY ? next : next_best(profile, ANY, cycles);
+}
+
+/* High throughput: whether a chain has begun at as many replicas of each layer, of the same kind. */
+static bool is_begun(const struct refinement *r, const struct pim_core_candidate *candidate)
+{
+    bool begun = false;
+    for (uint32_t c = 0; c < r->chains && !begun; c++)
+        begun = r->profiling->mapping->mode == PIM_CORE_HIGH_THROUGHPUT &&
+                r->chain[c].no_keeping == candidate->no_keeping &&
+                pim_core_layouts_replicate_equally(r->profiling->mapping, &r->chain[c].layout,
+                                                   &candidate->layout);
+    return begun;
 }
 
 /* The chains begin. */
@@ -141,7 +167,8 @@ static void set_out(struct refinement *r, const struct pim_core_profile *profile
         const struct pim_core_candidate *candidate = &profile->candidate[i];
         struct chain *chain = &r->chain[r->chains];
         cycles = candidate->estimate;
-        if (!pim_chromosome_from_layout(&r->space, &candidate->layout, &chain->best))
+        if (is_begun(r, candidate) ||
+            !pim_chromosome_from_layout(&r->space, &candidate->layout, &chain->best))
             continue;
         chain->start = chain->cycles = cycles;
         chain->layout = candidate->layout;
@@ -174,7 +201,7 @@ static enum pim_status bear(struct refinement *r, struct chain *chain, unsigned 
                             struct pim_random *random, struct pim_arena *scratch,
                             struct pim_core_layout *layout, struct pim_error *error)
 {
-    const unsigned draws = turns ? 0 : i % 2 ? 1 : PIM_REFINE_DRAWS;
+    const unsigned draws = turns ? 0 : draws_of[r->profiling->mapping->mode][i];
     pim_chromosome_copy(&r->space, &chain->child[i], &chain->best);
     if (chain->begins && i == 0) { /* laid anew, where that is another one */
         PIM_TRY(pim_chromosome_layout(&r->space, &chain->best, NULL, scratch, layout, error));
@@ -200,7 +227,7 @@ static enum pim_status breed(struct refinement *r, struct chain *chain, struct p
         struct pim_core_candidate *candidate = &r->round->candidate[r->round->count];
         struct pim_random random =
             pim_search_stream(r->options->seed, REFINEMENT + r->number, r->round->count++);
-        bool turns = may_turn && pim_random_below(&random, TURNS) == 0;
+        bool turns = may_turn && pim_random_below(&random, TURNS) == 0 && !(chain->begins && i == 0);
         *candidate = (struct pim_core_candidate){.name = "refined", .no_keeping = chain->no_keeping != turns};
         PIM_TRY(bear(r, chain, i, turns, &random, scratch, &candidate->layout, error));
     }

@@ -1,19 +1,20 @@
 /*
  * Local search behind the genetic one: mutants of the best candidates, compiled and timed.
  *
- * PIM_REFINE_CHAINS chains begin at the best candidates of different estimates. In a round each of them has
- * PIM_REFINE_CHILDREN mutants timed: every other one is the best of PIM_REFINE_DRAWS by the closed forms of
- * the search, and now and then one changes whether maps stay on chip instead, where they may. The best mutant
- * takes the place of the chain's layout when it is no slower. When a part of the budget is spent, the better
- * half of the chains goes on, in the end a single one.
+ * PIM_REFINE_CHAINS chains begin at the best candidates of different estimates, in high throughput of different
+ * numbers of replicas, too. In a round each of them has PIM_REFINE_CHILDREN mutants timed, each the best of
+ * some that are drawn (refine.c) by the closed forms of the search, and now and then one changes whether maps
+ * stay on chip instead, where they may. The best mutant takes the place of the chain's layout when it is no
+ * slower. When a part of the budget is spent, the better half of the chains goes on, in the end a single one.
  *
  * A chain that begins at a layout which is not by the rule of chromosomes keeps its replicas: a mutant has
  * all of its parent's that its groups still allow (chromosome.h), so that it differs from it by its mutations
  * alone. The first mutant of such a chain is its layout by the rule.
  *
- * Where maps may stay on chip and the budget is of 1024 trials at least, chains keep to what they began
- * with, on chip or not, until a single one is left, and the best of each kind is among two: a layout and
- * whether maps stay depend on each other, and the kind that is ahead at first need not be so in the end.
+ * Where maps may stay on chip and the budget is of 1024 trials at least, half of the chains have maps on
+ * chip, chains keep to what they began with until a single one is left, and the best of each kind is among
+ * two: a layout and whether maps stay depend on each other, and the kind that is ahead at first need not be so
+ * in the end.
  *
  * The budget is counted in instructions that are timed, so that small programs, which are timed in
  * milliseconds, get as much time as large ones. The result depends on the seed and not on the threads; time
@@ -24,7 +25,7 @@
 
 #include "mappers/pimcomp/closed_loop.h"
 
-enum { PIM_REFINE_CHAINS = 4, PIM_REFINE_CHILDREN = 4, PIM_REFINE_DRAWS = 4 };
+enum { PIM_REFINE_CHAINS = 4, PIM_REFINE_CHILDREN = 4 };
 
 struct pim_refine_options {
     uint64_t instructions; /* to be timed, or more: */

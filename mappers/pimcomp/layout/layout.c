@@ -419,14 +419,24 @@ enum pim_status pim_core_layout_check(const struct pim_core_mapping *mapping, st
     return status;
 }
 
+bool pim_core_layouts_replicate_equally(const struct pim_core_mapping *mapping,
+                                        const struct pim_core_layout *one, const struct pim_core_layout *two)
+{
+    uint32_t layer = 0;
+    while (layer < mapping->network->count && one->layer[layer].replicas == two->layer[layer].replicas)
+        layer++;
+    return layer == mapping->network->count;
+}
+
 bool pim_core_layouts_equal(const struct pim_core_mapping *mapping, const struct pim_core_layout *one,
                             const struct pim_core_layout *two)
 {
+    if (!pim_core_layouts_replicate_equally(mapping, one, two))
+        return false;
     for (uint32_t i = 0; i < mapping->network->count; i++) {
         const size_t groups = mapping->partition->layer[i].groups;
-        if (one->layer[i].replicas != two->layer[i].replicas ||
-            (groups > 0 && memcmp(one->layer[i].core, two->layer[i].core,
-                                  one->layer[i].replicas * groups * sizeof(uint32_t)) != 0))
+        if (groups > 0 && memcmp(one->layer[i].core, two->layer[i].core,
+                                 one->layer[i].replicas * groups * sizeof(uint32_t)) != 0)
             return false;
     }
     return true;
