@@ -20,9 +20,10 @@
 #include "mappers/pimcomp/schedule/schedule.h"
 
 enum { PIM_CORE_MARGIN = 10 };
-/* Searches with what came next to their best, rules, equal steps and starts that are given; each of them spread
- * in two ways, too, and in high throughput once more without maps on chip. */
-enum { PIM_CORE_CANDIDATES_MOST = 6 * (2 * PIM_RUNNERS_UP_MOST + 2 * 24 + 12 + 16) };
+/* At most (compile.c): searches with what came next to their best, rules, equal steps and starts that are
+ * given; each of them spread in two ways, too, and all of them in high throughput once more without maps on
+ * chip; and what the refinement finds. */
+enum { PIM_CORE_CANDIDATES_MOST = 816 };
 
 struct pim_core_candidate {
     const char *name;

@@ -188,6 +188,12 @@ static enum pim_status with_workers(struct pim_core_compilation *made,
     return status;
 }
 
+_Static_assert(PIM_CORE_CANDIDATES_MOST >= 2 * (1 + PIM_CORE_SPREADS) *
+                                                   (PIM_CORE_SEARCHES_MOST + 2 * PIM_RUNNERS_UP_MOST +
+                                                    PIM_CORE_RULES + PIM_CORE_EVENS + PIM_CORE_GIVEN_MOST) +
+                                               PIM_REFINE_CHAINS,
+               "room for all candidates");
+
 /* Takes the fastest of what the searches found, the layouts without a search, and what refining the best of
  * them finds. */
 static enum pim_status profile(struct pim_core_compilation *made, struct pim_workers *workers,

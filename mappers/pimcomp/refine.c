@@ -75,17 +75,13 @@ static enum pim_status make(struct refinement *r, struct pim_arena *arena, struc
     return status;
 }
 
-/* Which candidates a chain may begin at: any, or with maps on chip or without. */
-enum kind { ANY, KEEPING, NOT_KEEPING };
-
-/* The candidate of a kind behind one of `cycles` cycles; of equals the first; PIM_NONE: there is none. */
-static uint32_t next_best(const struct pim_core_profile *profile, enum kind kind, uint64_t cycles)
+/* The candidate behind one of `cycles` cycles; of equals the first; PIM_NONE: there is none. */
+static uint32_t next_best(const struct pim_core_profile *profile, uint64_t cycles)
 {
     uint32_t best = PIM_NONE;
     for (uint32_t i = 0; i < profile->count; i++) {
         const struct pim_core_candidate *candidate = &profile->candidate[i];
         if (pim_core_candidate_is_timed(candidate) && candidate->estimate > cycles &&
-            (kind == ANY || candidate->no_keeping == (kind == NOT_KEEPING)) &&
             (best == PIM_NONE || candidate->estimate < profile->candidate[best].estimate))
             best = i;
     }
@@ -95,23 +91,6 @@ static uint32_t next_best(const struct pim_core_profile *profile, enum kind kind
 static uint64_t trial_of(uint64_t instructions)
 {
     return instructions > TRIAL_LEAST ? instructions : TRIAL_LEAST;
-}
-
-/* The budget, in as many parts as the number of chains is halved, each of a round at least; fewer chains when
- * it is too small. */
-static void divide(struct refinement *r, uint64_t instructions)
-{
-    uint64_t least = r->options->timed * instructions;
-    uint32_t most = 1;
-    uint64_t budget = least > r->options->instructions ? least : r->options->instructions;
-    for (uint32_t chains = 1, parts = 1; chains <= PIM_REFINE_CHAINS; chains *= 2, parts++) {
-        if (chains > 1 &&
-            (chains > r->chains || budget / parts < instructions * chains * PIM_REFINE_CHILDREN))
-            continue;
-        most = chains;
-        r->budget = budget / parts;
-    }
-    r->chains = r->chains < most ? r->chains : most;
 }
 
 /* How many chains that go on have maps on chip, or have none. */
@@ -130,18 +109,32 @@ static bool are_alike(const struct refinement *r)
     return without == 0 || without == r->chains;
 }
 
-/* What the next chain begins at, behind a candidate of `cycles` cycles: where both kinds are wanted, half of
- * the chains are of each while there are any. PIM_NONE: there is nothing left. */
-static uint32_t next_start(const struct refinement *r, const struct pim_core_profile *profile,
-                           uint64_t cycles)
+/* The first `count` chains go on; where both kinds are wanted, the last of several is the best of the other
+ * kind. */
+static void go_on(struct refinement *r, uint32_t count)
 {
-    enum kind kind = ANY;
-    if (r->both && count_kind(r, true) >= PIM_REFINE_CHAINS / 2)
-        kind = KEEPING;
-    else if (r->both && count_kind(r, false) >= PIM_REFINE_CHAINS / 2)
-        kind = NOT_KEEPING;
-    uint32_t next = next_best(profile, kind, cycles);
-    return next != PIM_NONE || kind == ANY ? next : next_best(profile, ANY, cycles);
+    const uint32_t all = r->chains;
+    r->chains = count;
+    for (uint32_t i = count; r->both && count > 1 && i < all && are_alike(r); i++)
+        if (r->going[i]->no_keeping != r->going[0]->no_keeping)
+            r->going[count - 1] = r->going[i];
+}
+
+/* The budget, in as many parts as the number of chains is halved, each of a round at least; fewer chains when
+ * it is too small. */
+static void divide(struct refinement *r, uint64_t instructions)
+{
+    uint64_t least = r->options->timed * instructions;
+    uint32_t most = 1;
+    uint64_t budget = least > r->options->instructions ? least : r->options->instructions;
+    for (uint32_t chains = 1, parts = 1; chains <= PIM_REFINE_CHAINS; chains *= 2, parts++) {
+        if (chains > 1 &&
+            (chains > r->chains || budget / parts < instructions * chains * PIM_REFINE_CHILDREN))
+            continue;
+        most = chains;
+        r->budget = budget / parts;
+    }
+    go_on(r, r->chains < most ? r->chains : most);
 }
 
 /* High throughput: whether a chain has begun at as many replicas of each layer, of the same kind. */
@@ -156,28 +149,37 @@ static bool is_begun(const struct refinement *r, const struct pim_core_candidate
     return begun;
 }
 
-/* The chains begin. */
-static void set_out(struct refinement *r, const struct pim_core_profile *profile)
+/* Begins chains at the best candidates, `most` of each kind. */
+static void begin_chains(struct refinement *r, const struct pim_core_profile *profile, uint32_t most)
 {
-    uint64_t cycles = 0, instructions = 0;
-    uint32_t first = next_best(profile, ANY, 0);
-    r->both = r->may_keep && first != PIM_NONE &&
-              r->options->instructions / trial_of(profile->candidate[first].instructions) >= TRIALS_OF_BOTH;
-    for (uint32_t i; r->chains < PIM_REFINE_CHAINS && (i = next_start(r, profile, cycles)) != PIM_NONE;) {
+    uint64_t cycles = 0;
+    for (uint32_t i; r->chains < PIM_REFINE_CHAINS && (i = next_best(profile, cycles)) != PIM_NONE;) {
         const struct pim_core_candidate *candidate = &profile->candidate[i];
         struct chain *chain = &r->chain[r->chains];
         cycles = candidate->estimate;
-        if (is_begun(r, candidate) ||
+        if (count_kind(r, candidate->no_keeping) >= most || is_begun(r, candidate) ||
             !pim_chromosome_from_layout(&r->space, &candidate->layout, &chain->best))
             continue;
         chain->start = chain->cycles = cycles;
         chain->layout = candidate->layout;
         chain->begins = true;
         chain->no_keeping = candidate->no_keeping;
-        instructions = r->chains == 0 ? candidate->instructions : instructions;
         r->going[r->chains++] = chain;
     }
-    divide(r, trial_of(instructions));
+}
+
+/* The chains begin: where both kinds are wanted, half of them are of each as far as there are any. */
+static void set_out(struct refinement *r, const struct pim_core_profile *profile)
+{
+    const uint32_t first = next_best(profile, 0);
+    if (first == PIM_NONE)
+        return;
+    const uint64_t instructions = trial_of(profile->candidate[first].instructions);
+    r->both = r->may_keep && r->options->instructions / instructions >= TRIALS_OF_BOTH;
+    if (r->both)
+        begin_chains(r, profile, PIM_REFINE_CHAINS / 2);
+    begin_chains(r, profile, PIM_REFINE_CHAINS);
+    divide(r, instructions);
 }
 
 /* --- a round --- */
@@ -288,11 +290,7 @@ static void halve(struct refinement *r)
             r->going[j] = r->going[j - 1];
             r->going[j - 1] = other;
         }
-    const uint32_t all = r->chains;
-    r->chains /= 2;
-    for (uint32_t i = r->chains; r->both && r->chains > 1 && i < all && are_alike(r); i++)
-        if (r->going[i]->no_keeping != r->going[0]->no_keeping)
-            r->going[r->chains - 1] = r->going[i];
+    go_on(r, r->chains / 2);
 }
 
 static enum pim_status add_best(const struct refinement *r, struct pim_arena *arena,

@@ -74,8 +74,8 @@ enum pim_status pim_core_layouts_even(const struct pim_core_mapping *mapping, ui
 
 /*
  * Replicas apart: those of another layout, each of them whole where a core has room for it, on the core whose
- * replicas go through the fewest windows. In low latency a core does one window behind another, and first fit
- * puts those that work at the same time on one core.
+ * replicas go through the fewest windows. A core does one window behind another, and first fit puts those
+ * that work at the same time on one core.
  */
 
 /* Which layers are placed first: those with the largest array groups, or with the largest replicas. */
