@@ -37,8 +37,7 @@ bool pim_core_layouts_equal(const struct pim_core_mapping *mapping, const struct
                             const struct pim_core_layout *two);
 /* Whether they have as many replicas of each layer. */
 bool pim_core_layouts_replicate_equally(const struct pim_core_mapping *mapping,
-                                        const struct pim_core_layout *one,
-                                        const struct pim_core_layout *two);
+                                        const struct pim_core_layout *one, const struct pim_core_layout *two);
 
 /* A copy of a layout of a mapping in an arena. PIM_NO_MEMORY. */
 enum pim_status pim_core_layout_copy(const struct pim_core_mapping *mapping,
