@@ -61,6 +61,7 @@ Suite *lower_suite(void);
 Suite *partition_suite(void);
 Suite *layout_suite(void);
 Suite *search_suite(void);
+Suite *refinement_suite(void);
 Suite *timing_suite(void);
 
 /* Weights of the matrix layers, without zeros between groups of a convolution, and MACs with them. */

@@ -8,5 +8,6 @@ void pimsim_suites(SRunner *runner)
     srunner_add_suite(runner, partition_suite());
     srunner_add_suite(runner, layout_suite());
     srunner_add_suite(runner, search_suite());
+    srunner_add_suite(runner, refinement_suite());
     srunner_add_suite(runner, timing_suite());
 }

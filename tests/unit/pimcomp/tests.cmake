@@ -2,10 +2,11 @@
 pimsim_test(test_pimcomp
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/suites.c ${CMAKE_CURRENT_LIST_DIR}/cases.c
           ${CMAKE_CURRENT_LIST_DIR}/test_lower.c ${CMAKE_CURRENT_LIST_DIR}/test_partition.c
-          ${CMAKE_CURRENT_LIST_DIR}/test_layout.c ${CMAKE_CURRENT_LIST_DIR}/test_search.c
+          ${CMAKE_CURRENT_LIST_DIR}/test_layout.c ${CMAKE_CURRENT_LIST_DIR}/search/test_search.c
           ${CMAKE_CURRENT_LIST_DIR}/test_architecture.c ${CMAKE_CURRENT_LIST_DIR}/test_timing.c
+          ${CMAKE_CURRENT_LIST_DIR}/search/test_refinement.c
   LINK pimsim_pimcomp pimsim_network pimsim_system
-  SUITES architecture lower partition layout search timing)
+  SUITES architecture lower partition layout search refinement timing)
 
 # Numbers: programs are executed and held against the direct evaluation of the network.
 pimsim_test(test_pimcomp_functional
