@@ -28,7 +28,8 @@ struct chain {
     bool inherits;                 /* it began at a layout that is not by the rule of chromosomes */
     bool no_keeping;               /* of the best */
     uint64_t cycles;               /* of the best, */
-    uint64_t start;                /* and of what it began with */
+    uint64_t start;                /* and of what it began with, */
+    uint64_t instructions;         /* and how many that has */
 };
 
 struct refinement {
@@ -140,13 +141,14 @@ static void divide(struct refinement *r, uint64_t instructions)
 /* High throughput: whether a chain has begun at as many replicas of each layer, of the same kind. */
 static bool is_begun(const struct refinement *r, const struct pim_core_candidate *candidate)
 {
-    bool begun = false;
-    for (uint32_t c = 0; c < r->chains && !begun; c++)
-        begun = r->profiling->mapping->mode == PIM_CORE_HIGH_THROUGHPUT &&
-                r->chain[c].no_keeping == candidate->no_keeping &&
-                pim_core_layouts_replicate_equally(r->profiling->mapping, &r->chain[c].layout,
-                                                   &candidate->layout);
-    return begun;
+    if (r->profiling->mapping->mode != PIM_CORE_HIGH_THROUGHPUT)
+        return false;
+    for (uint32_t c = 0; c < r->chains; c++)
+        if (r->chain[c].no_keeping == candidate->no_keeping &&
+            pim_core_layouts_replicate_equally(r->profiling->mapping, &r->chain[c].layout,
+                                               &candidate->layout))
+            return true;
+    return false;
 }
 
 /* Begins chains at the best candidates, `most` of each kind. */
@@ -164,6 +166,7 @@ static void begin_chains(struct refinement *r, const struct pim_core_profile *pr
         chain->layout = candidate->layout;
         chain->begins = true;
         chain->no_keeping = candidate->no_keeping;
+        chain->instructions = candidate->instructions;
         r->going[r->chains++] = chain;
     }
 }
@@ -174,12 +177,13 @@ static void set_out(struct refinement *r, const struct pim_core_profile *profile
     const uint32_t first = next_best(profile, 0);
     if (first == PIM_NONE)
         return;
-    const uint64_t instructions = trial_of(profile->candidate[first].instructions);
-    r->both = r->may_keep && r->options->instructions / instructions >= TRIALS_OF_BOTH;
+    r->both = r->may_keep &&
+              r->options->instructions / trial_of(profile->candidate[first].instructions) >= TRIALS_OF_BOTH;
     if (r->both)
         begin_chains(r, profile, PIM_REFINE_CHAINS / 2);
     begin_chains(r, profile, PIM_REFINE_CHAINS);
-    divide(r, instructions);
+    if (r->chains > 0)
+        divide(r, trial_of(r->going[0]->instructions));
 }
 
 /* --- a round --- */

@@ -30,7 +30,7 @@ enum { PIM_REFINE_CHAINS = 4, PIM_REFINE_CHILDREN = 4 };
 
 struct pim_refine_options {
     uint64_t instructions; /* to be timed, or more: */
-    uint32_t timed;        /* so many layouts as large as the best candidate */
+    uint32_t timed;        /* so many layouts as large as the best start */
     uint64_t seed;
     uint32_t max_layers_in_core;
 };
