@@ -9,6 +9,7 @@
  * be, as of a slot whose instruction is complete, costs a look and nothing else.
  */
 #include "models/core/cores_internal.h"
+#include "traces/local.h"
 
 #include <inttypes.h>
 
@@ -21,12 +22,12 @@ struct span {
     uint64_t begin, end;
 };
 
-/* `count` pieces of `bytes`, `stride` apart, as their bounding range. */
-static struct span pieces(uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count)
+/* The bounding range of pieces. */
+static inline struct span span_of(const struct pim_local_pieces *pieces)
 {
-    if (bytes == 0 || count == 0)
+    if (pieces->bytes == 0 || pieces->count == 0)
         return (struct span){.begin = 0, .end = 0};
-    return (struct span){.begin = address, .end = address + (count - 1) * stride + bytes};
+    return (struct span){.begin = pieces->address, .end = pim_local_end(pieces)};
 }
 
 /* Whether the global memory holds what a load or store names. */
@@ -61,57 +62,26 @@ static inline bool has_peer(const struct pim_core *core, const struct pim_instru
            o->address <= local_bytes;
 }
 
-/* What an instruction touches of the local memory; whether the core has what else it names. */
-static inline bool find_spans(const struct pim_core *core, const struct pim_instruction *instruction,
-                              struct span spans[PIM_CORE_RANGES])
+/* Whether the core has what an instruction names beside its local memory. */
+static inline bool can_execute(const struct pim_core *core, const struct pim_instruction *instruction)
 {
-    const struct pim_cores_configuration *configuration = &core->cores->configuration;
+    const struct pim_operands_mvm *mvm = &instruction->u.mvm;
     switch (instruction->opcode) {
-    case PIM_OP_MVM: {
-        const struct pim_operands_mvm *o = &instruction->u.mvm;
-        spans[PIM_CORE_FIRST] = pieces(o->input_address, o->input_bytes, 0, 1);
-        spans[PIM_CORE_WRITE] = pieces(o->output_address, o->output_bytes, 0, 1);
-        return o->group < core->group_count &&
-               (o->windows <= 1 || o->windows <= LONGEST / core->cores->cost.mvm_cycles);
-    }
+    case PIM_OP_MVM:
+        return mvm->group < core->group_count &&
+               (mvm->windows <= 1 || mvm->windows <= LONGEST / core->cores->cost.mvm_cycles);
     case PIM_OP_ARRAY_WRITE:
-        spans[PIM_CORE_FIRST] =
-            pieces(instruction->u.array_write.source, instruction->u.array_write.bytes, 0, 1);
         return can_write(core, instruction);
-    case PIM_OP_LOCAL_VECTOR: {
-        const struct pim_operands_local_vector *o = &instruction->u.local_vector;
-        const uint64_t bytes = pim_core_vector_bytes(instruction);
-        spans[PIM_CORE_FIRST] = pieces(o->source, bytes, 0, 1);
-        if (pim_local_sources(instruction->detail) == 2)
-            spans[PIM_CORE_SECOND] = pieces(o->second, bytes, 0, 1);
-        spans[PIM_CORE_WRITE] = pieces(o->destination, bytes, 0, 1);
-        return configuration->vector_operations >> instruction->detail & 1;
-    }
+    case PIM_OP_LOCAL_VECTOR:
+        return core->cores->configuration.vector_operations >> instruction->detail & 1;
     case PIM_OP_LOCAL_LOAD:
-    case PIM_OP_LOCAL_STORE: {
-        const struct pim_operands_transfer *o = &instruction->u.transfer;
-        spans[instruction->opcode == PIM_OP_LOCAL_LOAD ? PIM_CORE_WRITE : PIM_CORE_FIRST] =
-            pieces(o->local, o->bytes, o->bytes, o->count);
+    case PIM_OP_LOCAL_STORE:
         return inside_global(core, instruction);
-    }
-    case PIM_OP_LOCAL_COPY: {
-        const struct pim_operands_local_copy *o = &instruction->u.local_copy;
-        spans[PIM_CORE_FIRST] = pieces(o->source, o->bytes, o->source_stride, o->count);
-        spans[PIM_CORE_WRITE] = pieces(o->destination, o->bytes, o->destination_stride, o->count);
-        return true;
-    }
-    case PIM_OP_LOCAL_WRITE: {
-        const struct pim_operands_local_write *o = &instruction->u.local_write;
-        spans[PIM_CORE_WRITE] = pieces(o->destination, o->bytes, o->stride, o->count);
-        return true;
-    }
     case PIM_OP_SEND:
     case PIM_OP_RECEIVE:
-        spans[instruction->opcode == PIM_OP_RECEIVE ? PIM_CORE_WRITE : PIM_CORE_FIRST] =
-            pieces(instruction->u.network.address, instruction->u.network.bytes, 0, 1);
         return has_peer(core, instruction);
     default:
-        return false;
+        return instruction->opcode == PIM_OP_LOCAL_COPY || instruction->opcode == PIM_OP_LOCAL_WRITE;
     }
 }
 
@@ -121,7 +91,7 @@ static inline uint64_t highest_of(const struct span spans[PIM_CORE_RANGES])
                       pim_larger(spans[PIM_CORE_FIRST].end, spans[PIM_CORE_SECOND].end));
 }
 
-/* Why an instruction cannot be executed: find_spans() says no, or the local memory ends before `highest`. */
+/* Why an instruction cannot be executed: can_execute() says no, or the local memory ends before `highest`. */
 static PIM_NOINLINE void refuse(struct pim_core *core, const struct pim_core_slot *slot, uint64_t highest)
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
@@ -274,10 +244,14 @@ bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     const struct pim_instruction *instruction = &slot->instruction;
-    struct span spans[PIM_CORE_RANGES] = {{0, 0}, {0, 0}, {0, 0}};
+    struct pim_local_access access;
+    pim_local_access_of(instruction, &access);
+    const struct span spans[PIM_CORE_RANGES] = {[PIM_CORE_WRITE] = span_of(&access.write),
+                                                [PIM_CORE_FIRST] = span_of(&access.read[0]),
+                                                [PIM_CORE_SECOND] = span_of(&access.read[1])};
     slot->engine = (uint8_t)pim_opcode_engine(instruction->opcode);
     slot->cause = PIM_WAIT_ISSUE;
-    bool possible = find_spans(core, instruction, spans);
+    bool possible = can_execute(core, instruction);
     uint64_t highest = highest_of(spans);
     if (PIM_UNLIKELY(!possible || highest > configuration->local_bytes)) {
         refuse(core, slot, highest);
@@ -294,14 +268,16 @@ bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
 
 /* --- conflicts --- */
 
-/* Whether the bytes that two instructions touch stand in each other's way. */
-static inline bool bytes_meet(const struct pim_core_slot *slot, const struct pim_core_slot *other)
+/* Whether the bytes that two instructions touch stand in each other's way; `writes`: two writes, too. */
+static PIM_ALWAYS_INLINE bool bytes_meet(const struct pim_core_slot *slot, const struct pim_core_slot *other,
+                                         bool writes)
 {
-    return pim_byte_ranges_overlap(&slot->range[PIM_CORE_FIRST], &other->range[PIM_CORE_WRITE]) ||
-           pim_byte_ranges_overlap(&slot->range[PIM_CORE_WRITE], &other->range[PIM_CORE_WRITE]) ||
-           pim_byte_ranges_overlap(&slot->range[PIM_CORE_SECOND], &other->range[PIM_CORE_WRITE]) ||
-           pim_byte_ranges_overlap(&slot->range[PIM_CORE_WRITE], &other->range[PIM_CORE_FIRST]) ||
-           pim_byte_ranges_overlap(&slot->range[PIM_CORE_WRITE], &other->range[PIM_CORE_SECOND]);
+    const struct pim_byte_range *a = slot->range, *b = other->range;
+    return pim_byte_ranges_overlap(&a[PIM_CORE_FIRST], &b[PIM_CORE_WRITE]) ||
+           (writes && pim_byte_ranges_overlap(&a[PIM_CORE_WRITE], &b[PIM_CORE_WRITE])) ||
+           pim_byte_ranges_overlap(&a[PIM_CORE_SECOND], &b[PIM_CORE_WRITE]) ||
+           pim_byte_ranges_overlap(&a[PIM_CORE_WRITE], &b[PIM_CORE_FIRST]) ||
+           pim_byte_ranges_overlap(&a[PIM_CORE_WRITE], &b[PIM_CORE_SECOND]);
 }
 
 /* Whether `slot` has to wait for `other`, an earlier one; rule 2. */
@@ -310,10 +286,10 @@ static bool conflicts(const struct pim_core *core, const struct pim_core_slot *s
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     if (configuration->nn)
-        return pim_core_nn_conflicts(slot, other);
+        return bytes_meet(slot, other, false); /* quirks.c, rule 2 */
     if (configuration->in_order && other->engine != slot->engine)
         return true;
-    if (bytes_meet(slot, other))
+    if (bytes_meet(slot, other, true))
         return true;
     uint64_t distance = slot->sequence - other->sequence;
     for (unsigned i = 0; i < PIM_DEPENDENCIES; i++)
@@ -336,7 +312,7 @@ static uint8_t cause_of(const struct pim_core *core, const struct pim_core_slot 
 static inline bool look_at(struct pim_core *core, struct pim_core_slot *slot,
                            const struct pim_core_slot *other)
 {
-    if (slot->bytes_alone ? !bytes_meet(slot, other) : !conflicts(core, slot, other))
+    if (slot->bytes_alone ? !bytes_meet(slot, other, true) : !conflicts(core, slot, other))
         return true;
     if (other->done == PIM_CYCLE_UNKNOWN) {
         slot->checked = other->sequence;

@@ -1,5 +1,6 @@
 /* The array of cores: life cycle, and what they wait for. */
 #include "models/core/cores_internal.h"
+#include "sim/try.h"
 #include "traces/counts.h"
 
 #include <assert.h>
@@ -16,9 +17,8 @@ static enum pim_status take_groups(struct pim_cores *cores, struct pim_core *cor
         pim_trace_array_groups(cores->units.trace, core->unit.id, &count);
     const struct pim_crossbar_configuration *crossbar = &cores->configuration.crossbar;
     core->groups = calloc((size_t)count + 1, sizeof *core->groups);
-    if (!core->groups)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the array groups of core %" PRIu32,
-                        core->unit.id);
+    PIM_NEED_MEMORY(core->groups, error, "out of memory for the array groups of core %" PRIu32,
+                    core->unit.id);
     core->group_count = count;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t occupied = pim_crossbar_occupied(crossbar, groups[i].arrays);
@@ -50,8 +50,7 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
     uint32_t ring = 1;
     while (ring < configuration->window)
         ring *= 2;
-    if (pim_unit_initialize(&cores->units, id, 0, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_unit_initialize(&cores->units, id, 0, error));
     core->cores = cores;
     uint32_t chip_x = id % configuration->width / configuration->chip_width;
     uint32_t chip_y = id / configuration->width / configuration->chip_height;
@@ -68,13 +67,11 @@ static enum pim_status initialize_core(struct pim_cores *cores, uint32_t id, str
     core->others = calloc(ring, sizeof *core->others);
     core->over = calloc(core->words, sizeof *core->over);
     core->posted = calloc(ring, sizeof *core->posted);
-    if (!core->slots || !core->lines || !core->touched || !core->others || !core->over || !core->posted)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for core %" PRIu32 " of %" PRIu32, id,
-                        cores->units.count);
+    PIM_NEED_MEMORY(core->slots && core->lines && core->touched && core->others && core->over && core->posted,
+                    error, "out of memory for core %" PRIu32 " of %" PRIu32, id, cores->units.count);
     for (uint32_t i = 0; i < ring; i++)
         core->slots[i].core = core;
-    if (take_groups(cores, core, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(take_groups(cores, core, error));
     pim_core_wake_at(core, 0);
     return PIM_OK;
 }
@@ -87,8 +84,7 @@ static enum pim_status initialize_chips(struct pim_cores *cores, struct pim_erro
     cores->chips_across = configuration->width / configuration->chip_width;
     cores->chip_count = cores->chips_across * (configuration->height / configuration->chip_height);
     cores->chips = calloc(cores->chip_count, sizeof *cores->chips);
-    if (!cores->chips)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " chips", cores->chip_count);
+    PIM_NEED_MEMORY(cores->chips, error, "out of memory for %" PRIu32 " chips", cores->chip_count);
     for (uint32_t i = 0; i < cores->chip_count; i++) {
         struct pim_core_chip *chip = &cores->chips[i];
         chip->memory.cores = chip->interconnect.cores = cores;
@@ -161,21 +157,18 @@ enum pim_status pim_cores_initialize(struct pim_cores *cores, struct pim_kernel 
     *cores = (struct pim_cores){.configuration = *configuration};
     pim_crossbar_cost_of(&configuration->crossbar, &cores->cost);
     assert(configuration->logic_period > 0);
-    if (pim_units_initialize(&cores->units, &pim_core_family, kernel, trace, sizeof(struct pim_core),
-                             error) != PIM_OK ||
-        initialize_chips(cores, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(
+        pim_units_initialize(&cores->units, &pim_core_family, kernel, trace, sizeof(struct pim_core), error));
+    PIM_TRY(initialize_chips(cores, error));
     cores->units.window = configuration->window;
     cores->units.period = configuration->logic_period;
     cores->cycle_last = cores->units.time_last / configuration->logic_period;
     cores->horizon = cores->cycle_last;
-    if (configuration->on_channels && pim_core_memory_create(cores, error) != PIM_OK)
-        return error->status;
-    if (pim_cores_check(&configuration->crossbar, trace, error) != PIM_OK)
-        return error->status;
+    if (configuration->on_channels)
+        PIM_TRY(pim_core_memory_create(cores, error));
+    PIM_TRY(pim_cores_check(&configuration->crossbar, trace, error));
     for (uint32_t id = 0; id < cores->units.count; id++)
-        if (initialize_core(cores, id, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(initialize_core(cores, id, error));
     return PIM_OK;
 }
 

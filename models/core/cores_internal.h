@@ -340,7 +340,6 @@ uint64_t pim_core_link_hops(const struct pim_cores *cores, const struct pim_core
 
 /* quirks.c: pimsim-nn */
 void pim_core_nn_fetched(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);
-bool pim_core_nn_conflicts(const struct pim_core_slot *slot, const struct pim_core_slot *other);
 uint64_t pim_core_nn_available(const struct pim_core *core, const struct pim_core_slot *slot);
 void pim_core_nn_start(struct pim_core *core, struct pim_core_slot *slot, uint64_t now);
 void pim_core_nn_step(struct pim_core *core, const struct pim_core_entry *entry);

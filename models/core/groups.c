@@ -1,6 +1,7 @@
 /* The array groups of a trace: whether the arrays of cores hold them. */
 #include "models/core/cores.h"
 #include "sim/integer.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 
@@ -53,8 +54,7 @@ static enum pim_status check_core(const struct pim_crossbar_configuration *cross
                         " are missing (crossbar.count_x, crossbar.count_y)",
                         core, taken, cost->logical_arrays, taken - cost->logical_arrays);
     for (uint32_t i = 0; i < count; i++)
-        if (check_group(cost, core, i, &groups[i], error) != PIM_OK)
-            return error->status;
+        PIM_TRY(check_group(cost, core, i, &groups[i], error));
     return PIM_OK;
 }
 
@@ -66,7 +66,6 @@ enum pim_status pim_cores_check(const struct pim_crossbar_configuration *crossba
     struct pim_crossbar_cost cost;
     pim_crossbar_cost_of(crossbar, &cost);
     for (uint32_t core = 0; core < cores; core++)
-        if (check_core(crossbar, &cost, trace, core, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(check_core(crossbar, &cost, trace, core, error));
     return PIM_OK;
 }

@@ -51,14 +51,6 @@ void pim_core_nn_fetched(struct pim_core *core, struct pim_core_slot *slot, uint
         core->nn_next = slot->sequence; /* what stands between is no instruction of an engine */
 }
 
-bool pim_core_nn_conflicts(const struct pim_core_slot *slot, const struct pim_core_slot *other)
-{
-    return pim_byte_ranges_overlap(&slot->range[PIM_CORE_FIRST], &other->range[PIM_CORE_WRITE]) ||
-           pim_byte_ranges_overlap(&slot->range[PIM_CORE_SECOND], &other->range[PIM_CORE_WRITE]) ||
-           pim_byte_ranges_overlap(&slot->range[PIM_CORE_WRITE], &other->range[PIM_CORE_FIRST]) ||
-           pim_byte_ranges_overlap(&slot->range[PIM_CORE_WRITE], &other->range[PIM_CORE_SECOND]);
-}
-
 uint64_t pim_core_nn_available(const struct pim_core *core, const struct pim_core_slot *slot)
 {
     if (core->nn_next != slot->sequence)

@@ -1,5 +1,6 @@
 /* The array of nodes: life cycle, results, and what they wait for. */
 #include "models/node/node_internal.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -10,15 +11,13 @@ static enum pim_status initialize_node(struct pim_node_array *array, uint32_t id
 {
     struct pim_node *node = pim_node_at(array, id);
     const struct pim_node_configuration *configuration = &array->configuration;
-    if (pim_unit_initialize(&array->units, id, 0, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_unit_initialize(&array->units, id, 0, error));
     node->array = array;
     node->mask = configuration->window - 1;
     node->slots = array->slots + (size_t)id * configuration->window;
     node->interface.posted = calloc(configuration->posted_receives, sizeof(struct pim_slot *));
-    if (!node->interface.posted)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for unit %" PRIu32 " of %" PRIu32, id,
-                        array->units.count);
+    PIM_NEED_MEMORY(node->interface.posted, error, "out of memory for unit %" PRIu32 " of %" PRIu32, id,
+                    array->units.count);
     for (uint32_t i = 0; i < configuration->window; i++)
         node->slots[i].node = node;
     for (unsigned buffer = PIM_BUFFER_INPUT; buffer < PIM_BUFFERS; buffer++)
@@ -107,9 +106,8 @@ enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct p
            configuration->window <= PIM_WINDOW_MOST);
     *array = (struct pim_node_array){.configuration = *configuration};
     uint32_t groups = 0;
-    if (pim_units_initialize(&array->units, &pim_node_family, kernel, trace, sizeof(struct pim_node),
-                             error) != PIM_OK)
-        return error->status;
+    PIM_TRY(
+        pim_units_initialize(&array->units, &pim_node_family, kernel, trace, sizeof(struct pim_node), error));
     array->units.window = configuration->window;
     for (uint32_t id = 0; id < array->units.count; id++) {
         (void)pim_trace_array_groups(trace, id, &groups);
@@ -121,11 +119,9 @@ enum pim_status pim_node_array_initialize(struct pim_node_array *array, struct p
     bool failed = false;
     array->slots =
         pim_lines_allocate(array->units.count, configuration->window * sizeof *array->slots, &failed);
-    if (failed)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " units", array->units.count);
+    PIM_NEED_MEMORY(!failed, error, "out of memory for %" PRIu32 " units", array->units.count);
     for (uint32_t id = 0; id < array->units.count; id++)
-        if (initialize_node(array, id, error) != PIM_OK)
-            return error->status;
+        PIM_TRY(initialize_node(array, id, error));
     return pim_shared_memories_create(array, error);
 }
 
