@@ -34,22 +34,6 @@ struct profiling {
     struct pim_error error; /* the first one that ends everything */
 };
 
-static bool is_stopped(const struct pim_core_profile_options *options)
-{
-    return options->stop && options->stop(options->context);
-}
-
-bool pim_core_profile_ends(const struct pim_core_profile_options *options)
-{
-    return is_stopped(options) ||
-           (options->seconds > 0 && pim_search_seconds() - options->begin >= options->seconds);
-}
-
-enum pim_search_end pim_core_profile_end(const struct pim_core_profile_options *options)
-{
-    return is_stopped(options) ? PIM_SEARCH_STOPPED : PIM_SEARCH_TIME;
-}
-
 /* Schedules a candidate, into a trace or not, observed or not. */
 static enum pim_status schedule(const struct pim_core_profile_options *options,
                                 const struct pim_core_candidate *candidate, struct pim_trace_writer *writer,
@@ -265,8 +249,7 @@ static enum pim_status simulate_all(const struct pim_core_profile_options *optio
                                     struct pim_error *error)
 {
     struct pim_core_profile_options endless = *options;
-    endless.seconds = 0;
-    endless.stop = NULL;
+    endless.limit = NULL;
     struct profiling p = {
         .options = &endless, .what = "simulated layouts", .work = simulate_one, .limit = UINT64_MAX};
     assert(options->simulate && count <= PIM_CORE_CANDIDATES_MOST);

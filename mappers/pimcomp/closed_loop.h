@@ -54,9 +54,8 @@ struct pim_core_profile_options {
     struct pim_core_schedule_options schedule; /* batch and report are not looked at */
     struct pim_workers *workers;   /* one crew for all: a thread that ends gives its memory back */
     pim_mapper_progress *progress; /* NULL: nobody is told */
-    double begin, seconds;         /* of the clock, and of the time limit from there on; 0: there is none */
-    bool (*stop)(void *context);   /* NULL: never */
     void *context;
+    struct pim_search_limit *limit; /* NULL: there is none */
     /* Told of what was timed, in the order of candidates; NULL: nobody is. */
     enum pim_status (*timed)(void *observer, const struct pim_core_mapping *mapping,
                              const struct pim_core_candidate *candidate, struct pim_error *error);
@@ -68,10 +67,10 @@ void pim_core_profile_add(const struct pim_core_profile_options *options, struct
                           const char *name, bool searched, const struct pim_core_layout *layout);
 
 /* Whether the time limit is over, or a stop was asked for. */
-bool pim_core_profile_ends(const struct pim_core_profile_options *options);
-
-/* Which of the two it was. */
-enum pim_search_end pim_core_profile_end(const struct pim_core_profile_options *options);
+static inline bool pim_core_profile_ends(const struct pim_core_profile_options *options)
+{
+    return options->limit && pim_search_limit_over(options->limit);
+}
 
 /* Whether a candidate has an estimate. */
 static inline bool pim_core_candidate_is_timed(const struct pim_core_candidate *candidate)

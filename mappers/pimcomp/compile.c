@@ -9,8 +9,6 @@
 #include "mappers/search/workers.h"
 #include "sim/try.h"
 
-enum { MAX_LAYERS_IN_CORE = 32 };
-
 /* Budget of the refinement, by preset: instructions that are timed or, where programs are large, so many of
  * them; a low-latency program takes several times as long. */
 static const uint64_t preset_instructions[] = {24000000, 2000000, 160000000};
@@ -20,6 +18,9 @@ static const uint32_t preset_timed[][3] = {
 /* How often the searches of "fast" are run before those of larger presets. */
 static const uint32_t preset_restarts[][3] = {
     [PIM_CORE_HIGH_THROUGHPUT] = {2, 0, 8}, [PIM_CORE_LOW_LATENCY] = {4, 0, 24}};
+
+const struct pim_core_layout_method pim_core_layout_methods[] = {
+    {"genetic", NULL}, {"balance", pim_core_layout_balance}, {"first", pim_core_layout_first}};
 
 /* Seconds since *begin, which is now then. */
 double pim_core_seconds_since(double *begin)
@@ -49,28 +50,10 @@ static double remaining(const struct pim_core_compilation *made)
     return pim_search_left((double)made->choices.search.seconds, made->limit.begin);
 }
 
-/* The unfolding that was asked for, of each layer; NULL: each has its own. */
-static enum pim_status force(struct pim_core_compilation *made, uint32_t layers,
-                             const enum pim_unfolding **forced, struct pim_error *error)
+/* The unfolding that was asked for. */
+static enum pim_unfolding unfolding_of(const struct pim_core_choices *choices)
 {
-    *forced = NULL;
-    if (made->choices.unfolding == 0)
-        return PIM_OK;
-    enum pim_unfolding *all = PIM_ARENA_ARRAY(&made->arena, enum pim_unfolding, layers);
-    PIM_NEED_MEMORY(all, error, "out of memory for the unfoldings");
-    for (uint32_t i = 0; i < layers; i++)
-        all[i] = (enum pim_unfolding)(made->choices.unfolding - 1);
-    *forced = all;
-    return PIM_OK;
-}
-
-static enum pim_status partition(struct pim_core_compilation *made, struct pim_error *error)
-{
-    struct pim_core_plan *plan = &made->plan;
-    const enum pim_unfolding *forced;
-    PIM_TRY(force(made, plan->network.count, &forced, error));
-    return pim_core_partition_make(&plan->network, &plan->architecture, plan->mapping.mode, forced,
-                                   &made->arena, &plan->partition, error);
+    return choices->unfolding ? (enum pim_unfolding)(choices->unfolding - 1) : PIM_UNFOLDINGS;
 }
 
 /* What a user asked of a search, within the time that is left. */
@@ -213,10 +196,8 @@ static enum pim_status profile(struct pim_core_compilation *made, struct pim_wor
                                                      .schedule = made->schedule,
                                                      .workers = workers,
                                                      .progress = choices->search.progress ? tell : NULL,
-                                                     .begin = made->limit.begin,
-                                                     .seconds = (double)choices->search.seconds,
-                                                     .stop = is_stopped,
-                                                     .context = made};
+                                                     .context = made,
+                                                     .limit = &made->limit};
     uint32_t best = 0;
     add_found(&options, searches, 0, searches->brief, profile, &best);
     for (uint32_t i = 0; i < searches->rules; i++)
@@ -233,11 +214,11 @@ static enum pim_status profile(struct pim_core_compilation *made, struct pim_wor
         .instructions = part_of_budget(choices, preset_instructions[choices->preset]),
         .timed = (uint32_t)part_of_budget(choices, preset_timed[plan->mapping.mode][choices->preset]),
         .seed = choices->search.seed,
-        .max_layers_in_core = MAX_LAYERS_IN_CORE};
+        .max_layers_in_core = pim_core_search_preset(choices->preset).max_layers_in_core};
     PIM_TRY(pim_core_refine(&options, &refine, &made->arena, profile, error));
     PIM_TRY(pim_core_profile_run(&options, (uint32_t)choices->profile, profile, error));
     if (profile->cut_short && !pim_search_end_cause(plan->search.end))
-        plan->search.end = pim_core_profile_end(&options);
+        plan->search.end = pim_search_limit_end(&made->limit);
     const struct pim_core_candidate *taken = &profile->candidate[profile->taken];
     plan->layout = taken->layout;
     plan->taken = taken->name;
@@ -256,13 +237,10 @@ static enum pim_status cut(struct pim_core_compilation *made, struct pim_error *
     made->lowered = plan->network;
     made->problem = (struct pim_core_segment_problem){.architecture = &plan->architecture,
                                                       .network = &plan->network,
+                                                      .forced = unfolding_of(choices),
                                                       .mode = plan->mapping.mode,
                                                       .samples = high ? made->schedule.batch : 1};
-    if (force(made, made->lowered.count, &made->problem.forced, error) != PIM_OK ||
-        pim_core_segments_split(&made->lowered, &made->problem, &made->arena, &plan->network, error) !=
-            PIM_OK ||
-        force(made, plan->network.count, &made->problem.forced, error) != PIM_OK)
-        return error->status;
+    PIM_TRY(pim_core_segments_split(&made->lowered, &made->problem, &made->arena, &plan->network, error));
     return pim_core_segments_cut(&made->problem, choices->cut != 0, &made->arena, &plan->segments, error);
 }
 
@@ -272,12 +250,8 @@ static enum pim_status search_segments(struct pim_core_compilation *made, struct
     const struct pim_core_choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
     struct pim_core_search_options options = search_options(made);
-    const struct pim_core_profile_options profiling = {.schedule = made->schedule,
-                                                       .workers = workers,
-                                                       .begin = made->limit.begin,
-                                                       .seconds = (double)choices->search.seconds,
-                                                       .stop = is_stopped,
-                                                       .context = made};
+    const struct pim_core_profile_options profiling = {
+        .schedule = made->schedule, .workers = workers, .limit = &made->limit};
     plan->searched = true;
     return pim_core_segmented_search(&made->problem, &options, &profiling, (uint32_t)choices->profile,
                                      &made->arena, &plan->segments, &plan->search, error);
@@ -295,13 +269,10 @@ static enum pim_status compile_segments(struct pim_core_compilation *made, struc
                             : "--rank: segments have no layouts of all layers that are timed");
     PIM_TRY(cut(made, error));
     plan->partition_seconds = pim_core_seconds_since(&begin);
-    enum pim_status status = choices->layout == PIM_CORE_CHOOSE_FIRST
-                                 ? pim_core_segmented_rule(&made->problem, pim_core_layout_first, "first",
-                                                           &made->arena, &plan->segments, error)
-                             : choices->layout == PIM_CORE_CHOOSE_BALANCE
-                                 ? pim_core_segmented_rule(&made->problem, pim_core_layout_balance, "balance",
-                                                           &made->arena, &plan->segments, error)
-                                 : with_workers(made, search_segments, error);
+    pim_core_layout_rule *rule = pim_core_layout_methods[choices->layout].rule;
+    enum pim_status status = rule ? pim_core_segmented_rule(&made->problem, rule, plan->method, &made->arena,
+                                                            &plan->segments, error)
+                                  : with_workers(made, search_segments, error);
     if (status == PIM_OK)
         status = pim_core_segments_join(&made->problem, &plan->segments, &made->arena, &plan->partition,
                                         &plan->layout, error);
@@ -314,9 +285,10 @@ static enum pim_status lay_out(struct pim_core_compilation *made, struct pim_err
     const struct pim_core_choices *choices = &made->choices;
     struct pim_core_plan *plan = &made->plan;
     struct pim_arena *arena = &made->arena;
+    pim_core_layout_rule *rule = pim_core_layout_methods[choices->layout].rule;
     if (choices->baseline != PIM_BASELINE_NONE)
-        return pim_core_baseline_layout((enum pim_core_baseline)choices->baseline, &plan->mapping, arena,
-                                        &plan->layout, error);
+        rule = choices->baseline == PIM_BASELINE_POLYHEDRAL ? pim_core_layout_whole_cores
+                                                            : pim_core_layout_first;
     if (choices->plan) {
         bool nothing_kept = false;
         enum pim_status status = pim_core_layout_read(choices->plan, &plan->mapping, arena, &plan->layout,
@@ -324,11 +296,7 @@ static enum pim_status lay_out(struct pim_core_compilation *made, struct pim_err
         made->schedule.no_keeping = made->schedule.no_keeping || nothing_kept;
         return status;
     }
-    if (choices->layout == PIM_CORE_CHOOSE_FIRST)
-        return pim_core_layout_first(&plan->mapping, arena, &plan->layout, error);
-    if (choices->layout == PIM_CORE_CHOOSE_BALANCE)
-        return pim_core_layout_balance(&plan->mapping, arena, &plan->layout, error);
-    return search(made, error);
+    return rule ? rule(&plan->mapping, arena, &plan->layout, error) : search(made, error);
 }
 
 /* Whether a layout failed for lack of arrays: then a rule of thumb fails, too, which has no other reason. */
@@ -361,7 +329,9 @@ enum pim_status pim_core_compile(struct pim_core_compilation *made, struct pim_e
     const struct pim_mapper_search *search = &made->choices.search;
     pim_search_limit_begin(&made->limit, (double)search->seconds, search->stop, search->context);
     double begin = made->limit.begin;
-    enum pim_status status = partition(made, &why);
+    enum pim_status status =
+        pim_core_partition_make(&plan->network, &plan->architecture, plan->mapping.mode,
+                                unfolding_of(&made->choices), &made->arena, &plan->partition, &why);
     bool larger = plan->partition.larger;
     plan->partition_seconds = pim_core_seconds_since(&begin);
     if (status == PIM_OK) {

@@ -3,12 +3,18 @@
 #define PIMSIM_MAPPERS_PIMCOMP_COMPILE_H
 
 #include "mappers/mapper.h"
+#include "mappers/pimcomp/layout/layout.h"
 #include "mappers/pimcomp/plan.h"
 #include "mappers/pimcomp/searches.h"
 #include "mappers/search/problem.h"
 #include "sim/arena.h"
 
-enum { PIM_CORE_CHOOSE_GENETIC, PIM_CORE_CHOOSE_BALANCE, PIM_CORE_CHOOSE_FIRST }; /* of choices.layout */
+/* What choices.layout stands for; the rule is NULL where layouts are searched. */
+struct pim_core_layout_method {
+    const char *name;
+    pim_core_layout_rule *rule;
+};
+extern const struct pim_core_layout_method pim_core_layout_methods[];
 
 /* The options, as a user gives them. */
 struct pim_core_choices {

@@ -74,7 +74,7 @@ static enum pim_status accept(const void *options, bool writes, struct pim_error
     const struct pim_core_choices *choices = options;
     const bool low_latency = choices->mode == PIM_CORE_LOW_LATENCY, baseline = choices->baseline > 0;
     const bool songc = choices->baseline == PIM_BASELINE_SONGC;
-    const bool searches = !choices->plan && !baseline && choices->layout == PIM_CORE_CHOOSE_GENETIC;
+    const bool searches = !choices->plan && !baseline && !pim_core_layout_methods[choices->layout].rule;
     const bool simulates = choices->profile && choices->profile != PROFILE_BY_PRESET;
     const struct pim_option_refusal refusals[] = {
         {low_latency, "batch no-grouping no-keeping reuse", "is for --mode ht"},
@@ -148,13 +148,13 @@ static const char *mode_name(const struct pim_core_choices *choices)
 
 static enum pim_status make(struct pim_core_compilation *made, struct pim_error *error)
 {
-    static const char *const methods[] = {"genetic", "balance", "first"};
     const struct pim_core_choices *choices = &made->choices;
     const struct pim_network *network = made->inputs->network;
+    const char *method = pim_core_layout_methods[choices->layout].name;
     struct pim_core_plan *plan = &made->plan;
     *plan = (struct pim_core_plan){.mode = mode_name(choices),
-                                   .method = choices->plan ? "plan" : methods[choices->layout],
-                                   .taken = methods[choices->layout],
+                                   .method = choices->plan ? "plan" : method,
+                                   .taken = method,
                                    .baseline = pim_core_baseline_name(choices->baseline),
                                    .macs = network->graph.macs};
     plan->mapping = (struct pim_core_mapping){.architecture = &plan->architecture,

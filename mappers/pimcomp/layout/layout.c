@@ -325,14 +325,6 @@ enum pim_status pim_core_baseline_schedule(enum pim_core_baseline baseline, enum
     return PIM_OK;
 }
 
-enum pim_status pim_core_baseline_layout(enum pim_core_baseline baseline,
-                                         const struct pim_core_mapping *mapping, struct pim_arena *arena,
-                                         struct pim_core_layout *layout, struct pim_error *error)
-{
-    return baseline == PIM_BASELINE_POLYHEDRAL ? pim_core_layout_whole_cores(mapping, arena, layout, error)
-                                               : pim_core_layout_first(mapping, arena, layout, error);
-}
-
 /* Cores that one replica of a layer takes, its groups in their order; the place of each group, from core
  * `first` on, goes to `core` (may be NULL). */
 static uint32_t pack(const struct pim_core_architecture *architecture,

@@ -125,9 +125,4 @@ enum pim_status pim_core_baseline_schedule(enum pim_core_baseline baseline, enum
                                            struct pim_core_schedule_options *options,
                                            struct pim_error *error);
 
-/* Its layout; not of PIM_BASELINE_NONE. PIM_BAD_INPUT when the network does not fit. */
-enum pim_status pim_core_baseline_layout(enum pim_core_baseline baseline,
-                                         const struct pim_core_mapping *mapping, struct pim_arena *arena,
-                                         struct pim_core_layout *layout, struct pim_error *error);
-
 #endif

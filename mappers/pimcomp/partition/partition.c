@@ -349,7 +349,7 @@ struct pim_core_remedy pim_core_partition_remedy(const struct pim_core_network *
 
 enum pim_status pim_core_partition_make(const struct pim_core_network *network,
                                         const struct pim_core_architecture *architecture,
-                                        enum pim_core_mode mode, const enum pim_unfolding *forced,
+                                        enum pim_core_mode mode, enum pim_unfolding forced,
                                         struct pim_arena *arena, struct pim_core_partition *partition,
                                         struct pim_error *error)
 {
@@ -360,15 +360,13 @@ enum pim_status pim_core_partition_make(const struct pim_core_network *network,
         const struct pim_core_layer *layer = &network->layer[i];
         if (layer->kind != PIM_CORE_MATRIX)
             continue;
-        enum pim_unfolding unfolding = forced ? forced[i] : choose(layer, architecture, mode);
+        enum pim_unfolding unfolding = forced == PIM_UNFOLDINGS ? choose(layer, architecture, mode) : forced;
         if (unfolding == PIM_UNFOLDING_BLOCKS && layer->blocks <= 1)
             unfolding = PIM_UNFOLDING_IKK_O_1; /* one block: the same matrix */
         struct shape shape = shape_of(layer, architecture, unfolding);
         partition->larger = shape.parts != 0 && shape.groups > PIM_TRACE_ARRAY_GROUPS;
-        enum pim_status status =
-            partition_layer(layer, i, architecture, unfolding, &shape, arena, &partition->layer[i], error);
-        if (status != PIM_OK)
-            return status;
+        PIM_TRY(
+            partition_layer(layer, i, architecture, unfolding, &shape, arena, &partition->layer[i], error));
         partition->arrays += partition->layer[i].arrays;
         uint64_t cells = cells_of(layer, unfolding);
         partition->weights += cells;

@@ -5,16 +5,15 @@
 #include "mappers/pimcomp/representation/pimcomp.h"
 
 /*
- * Cuts the weight matrices of a network into array groups. `forced` (one entry for each layer of the network,
- * those without a matrix are ignored) chooses the unfoldings; NULL: the greedy choice of section V-B, which
- * takes the fewest computation cycles, then the fewest arrays (those saved make replicas), then in high
- * throughput the least load volume, in low latency the least additional memory. PIM_BAD_INPUT: one replica
- * of every layer does not fit the accelerator (the message says how many arrays are missing, and how many
- * cores would do), or a single column of a layer is too large for a core.
+ * Cuts the weight matrices of a network into array groups, all by one unfolding; PIM_UNFOLDINGS: each by the
+ * greedy choice of section V-B, which takes the fewest computation cycles, then the fewest arrays (those
+ * saved make replicas), then in high throughput the least load volume, in low latency the least additional
+ * memory. PIM_BAD_INPUT: one replica of every layer does not fit the accelerator (the message says how many
+ * arrays are missing, and how many cores would do), or a single column of a layer is too large for a core.
  */
 enum pim_status pim_core_partition_make(const struct pim_core_network *network,
                                         const struct pim_core_architecture *architecture,
-                                        enum pim_core_mode mode, const enum pim_unfolding *forced,
+                                        enum pim_core_mode mode, enum pim_unfolding forced,
                                         struct pim_arena *arena, struct pim_core_partition *partition,
                                         struct pim_error *error);
 

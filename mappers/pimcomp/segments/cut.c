@@ -73,20 +73,6 @@ enum pim_status pim_core_segment_weigh(const struct pim_core_segment_problem *pr
     return PIM_OK;
 }
 
-static enum pim_status partition(const struct pim_core_segment_problem *problem, struct pim_arena *arena,
-                                 struct pim_core_segment *segment, struct pim_error *error)
-{
-    enum pim_unfolding *forced = NULL;
-    if (problem->forced) {
-        forced = PIM_ARENA_ARRAY(arena, enum pim_unfolding, segment->network.count);
-        PIM_NEED_MEMORY(forced, error, "no memory for the unfoldings of a segment");
-        for (uint32_t i = 0; i < segment->network.count; i++)
-            forced[i] = problem->forced[segment->origin[i]];
-    }
-    return pim_core_partition_make(&segment->network, problem->architecture, problem->mode, forced, arena,
-                                   &segment->partition, error);
-}
-
 enum pim_status pim_core_segment_make(const struct pim_core_segment_problem *problem, uint32_t begin,
                                       uint32_t end, struct pim_arena *arena, struct pim_core_segment *segment,
                                       struct pim_error *error)
@@ -95,7 +81,8 @@ enum pim_status pim_core_segment_make(const struct pim_core_segment_problem *pro
     struct pim_error ignored = {0};
     const struct pim_core_mapping mapping = pim_core_segment_mapping(problem, segment);
     PIM_TRY(pim_core_segment_slice(problem->network, begin, end, arena, segment, error));
-    PIM_TRY(partition(problem, arena, segment, error));
+    PIM_TRY(pim_core_partition_make(&segment->network, problem->architecture, problem->mode, problem->forced,
+                                    arena, &segment->partition, error));
     PIM_TRY(pim_core_layout_first(&mapping, arena, &segment->layout, error));
     PIM_TRY(pim_core_segment_weigh(problem, segment, error));
     segment->taken = "first";

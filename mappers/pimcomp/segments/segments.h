@@ -41,14 +41,14 @@ struct pim_core_segments {
 struct pim_core_segment_problem {
     const struct pim_core_architecture *architecture;
     const struct pim_core_network *network; /* split; while it is split: nobody looks */
-    const enum pim_unfolding *forced;       /* of each layer; NULL: greedy */
+    enum pim_unfolding forced;              /* of all layers; PIM_UNFOLDINGS: greedy */
     enum pim_core_mode mode;
     uint32_t samples; /* that go through a segment before the next is written */
 };
 
 /* The network with matrices that are larger than the chip in parts, layers of their own: of fewer output
- * channels, of a grouped convolution of fewer groups. `forced` is of the layers of `network`. PIM_NO_MEMORY;
- * PIM_BAD_INPUT names a layer whose parts would not fit either. */
+ * channels, of a grouped convolution of fewer groups. PIM_NO_MEMORY; PIM_BAD_INPUT names a layer whose parts
+ * would not fit either. */
 enum pim_status pim_core_segments_split(const struct pim_core_network *network,
                                         const struct pim_core_segment_problem *problem,
                                         struct pim_arena *arena, struct pim_core_network *split,

@@ -39,8 +39,7 @@ static struct pim_core_layer part_of(const struct pim_core_layer *layer, uint32_
 
 /* Whether one replica of a layer finds room on an empty chip. PIM_BAD_INPUT: it does not, *error says why. */
 static enum pim_status find_room(const struct pim_core_layer *layer,
-                                 const struct pim_core_segment_problem *problem,
-                                 const enum pim_unfolding *forced, struct pim_error *error)
+                                 const struct pim_core_segment_problem *problem, struct pim_error *error)
 {
     struct pim_core_layer alone = *layer;
     const struct pim_core_network network = {.name = layer->name, .count = 1, .layer = &alone};
@@ -50,8 +49,8 @@ static enum pim_status find_room(const struct pim_core_layer *layer,
         .architecture = problem->architecture, .network = &network, .partition = &partition};
     struct pim_arena scratch;
     pim_arena_initialize(&scratch, 1 << 16);
-    enum pim_status status = pim_core_partition_make(&network, problem->architecture, problem->mode, forced,
-                                                     &scratch, &partition, error);
+    enum pim_status status = pim_core_partition_make(&network, problem->architecture, problem->mode,
+                                                     problem->forced, &scratch, &partition, error);
     if (status == PIM_OK)
         status = pim_core_layout_first(&mapping, &scratch, &layout, error);
     pim_arena_terminate(&scratch);
@@ -60,8 +59,8 @@ static enum pim_status find_room(const struct pim_core_layer *layer,
 
 /* The fewest parts of a layer that find room each on an empty chip; all but the last are equally wide. */
 static enum pim_status count_parts(const struct pim_core_segment_problem *problem,
-                                   const struct pim_core_layer *layer, const enum pim_unfolding *forced,
-                                   uint32_t *parts, struct pim_error *error)
+                                   const struct pim_core_layer *layer, uint32_t *parts,
+                                   struct pim_error *error)
 {
     struct pim_error why = {0};
     *parts = 1;
@@ -76,7 +75,7 @@ static enum pim_status count_parts(const struct pim_core_segment_problem *proble
         const struct pim_core_layer part = part_of(layer, 0, each < units ? each * unit : layer->channels);
         struct pim_error tried = {0};
         *parts = pim_divide_up32(units, each);
-        enum pim_status status = find_room(&part, problem, forced, &tried);
+        enum pim_status status = find_room(&part, problem, &tried);
         if (status == PIM_OK)
             return PIM_OK;
         why = tried;
@@ -179,8 +178,7 @@ enum pim_status pim_core_segments_split(const struct pim_core_network *network,
     if (!s.first || !s.parts)
         return no_memory(error);
     for (uint32_t i = 0; i < network->count; i++) {
-        const enum pim_unfolding *forced = problem->forced ? &problem->forced[i] : NULL;
-        PIM_TRY(count_parts(problem, &network->layer[i], forced, &s.parts[i], error));
+        PIM_TRY(count_parts(problem, &network->layer[i], &s.parts[i], error));
         count += s.parts[i];
     }
     *split = *network;

@@ -135,12 +135,7 @@ void core_case_map(struct core_case *c, enum pim_core_mode mode, enum pim_unfold
                    pim_core_layout_rule *lay)
 {
     struct pim_error error;
-    enum pim_unfolding *forced = PIM_ARENA_ARRAY(&c->arena, enum pim_unfolding, c->network.count);
-    ck_assert_ptr_nonnull(forced);
-    for (uint32_t i = 0; i < c->network.count; i++)
-        forced[i] = unfolding;
-    ck_assert_msg(pim_core_partition_make(&c->network, &c->architecture, mode,
-                                          unfolding == PIM_UNFOLDINGS ? NULL : forced, &c->arena,
+    ck_assert_msg(pim_core_partition_make(&c->network, &c->architecture, mode, unfolding, &c->arena,
                                           &c->partition, &error) == PIM_OK,
                   "%s", error.text);
     c->mapping = (struct pim_core_mapping){.architecture = &c->architecture,

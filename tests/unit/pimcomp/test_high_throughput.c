@@ -163,9 +163,7 @@ static uint32_t random_trial(uint64_t seed, uint32_t *kept)
     else
         random_odd_net(&t.net, &random);
     random_hardware(&t, &random);
-    enum pim_unfolding forced[512];
-    for (size_t i = 0; i < sizeof forced / sizeof *forced; i++)
-        forced[i] = (enum pim_unfolding)trial_draw(&random, 0, PIM_UNFOLDINGS - 1);
+    const enum pim_unfolding forced = (enum pim_unfolding)trial_draw(&random, 0, PIM_UNFOLDINGS);
     uint32_t done = 0;
     (void)pim_core_network_lower(&t.net.graph, "net", &t.net.arena, &t.network, &t.error);
     if (pim_core_partition_make(&t.network, &t.architecture, PIM_CORE_HIGH_THROUGHPUT, forced, &t.net.arena,
@@ -213,7 +211,7 @@ static uint64_t loads_with(uint64_t local_bytes, bool in_order, uint64_t *peak, 
     t.architecture.local_memory_bytes = local_bytes;
     t.architecture.in_order = in_order;
     t.options.batch = 2;
-    trial_lower(&t, NULL);
+    trial_lower(&t, PIM_UNFOLDINGS);
     ck_assert(trial_lay_out(&t, &random, 3));
     *peak = 0;
     if (trial_emit(&t) == PIM_OK) {
@@ -262,7 +260,7 @@ static struct pim_core_schedule_report report_of(void (*build)(struct net *), ui
     build(&t.net);
     t.options.batch = batch;
     t.options.no_grouping = no_grouping;
-    trial_lower(&t, NULL);
+    trial_lower(&t, PIM_UNFOLDINGS);
     ck_assert(trial_lay_out(&t, &random, 2));
     ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
     check_trial(&t);
@@ -338,7 +336,7 @@ static struct pim_core_schedule_report kept_by(uint64_t local_bytes, uint64_t mv
     t.architecture.mvm_cycles = mvm_cycles;
     t.options.batch = 2;
     t.options.no_keeping = no_keeping;
-    trial_lower(&t, NULL);
+    trial_lower(&t, PIM_UNFOLDINGS);
     ck_assert(trial_lay_out(&t, &random, 3));
     ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
     check_trial(&t);
@@ -380,8 +378,7 @@ static uint64_t loaded_by(enum pim_unfolding unfolding, enum pim_core_reuse reus
     (void)net_convolution(&t.net, net_input(&t.net, 4, 10, 9), 6, 3, 1, 0, 1, false);
     t.architecture.width = t.architecture.height = t.architecture.cores = 1;
     t.options.reuse = reuse;
-    const enum pim_unfolding forced[] = {unfolding, unfolding};
-    trial_lower(&t, forced);
+    trial_lower(&t, unfolding);
     struct pim_random random;
     pim_random_initialize(&random, 1);
     ck_assert(trial_lay_out(&t, &random, 1));
@@ -421,7 +418,7 @@ START_TEST(parts_of_rows_are_loaded_in_the_smaller_way)
     (void)net_convolution(&t.net, net_input(&t.net, 4, 4, 5), 6, 3, 1, 0, 1, false);
     t.architecture.width = t.architecture.cores = t.architecture.chip_width = 3;
     t.architecture.height = t.architecture.chip_height = 1;
-    trial_lower(&t, NULL);
+    trial_lower(&t, PIM_UNFOLDINGS);
     struct pim_random random;
     pim_random_initialize(&random, 1);
     ck_assert(trial_lay_out(&t, &random, 1));

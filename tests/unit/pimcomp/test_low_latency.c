@@ -107,11 +107,7 @@ static uint32_t random_trial(uint64_t seed)
     t.seed = seed;
     net_random(&t.net, &random);
     random_hardware(&t, &random);
-    static enum pim_unfolding forced[512];
-    uint32_t all = trial_draw(&random, 0, 2 * PIM_UNFOLDINGS);
-    for (size_t i = 0; i < sizeof forced / sizeof *forced; i++)
-        forced[i] =
-            (enum pim_unfolding)(all < PIM_UNFOLDINGS ? all : trial_draw(&random, 0, PIM_UNFOLDINGS - 1));
+    const enum pim_unfolding forced = (enum pim_unfolding)trial_draw(&random, 0, PIM_UNFOLDINGS);
     (void)pim_core_network_lower(&t.net.graph, "net", &t.net.arena, &t.network, &t.error);
     uint32_t done = 0;
     if (pim_core_partition_make(&t.network, &t.architecture, PIM_CORE_LOW_LATENCY, forced, &t.net.arena,
@@ -145,9 +141,8 @@ static uint64_t mvms_of_fold(enum pim_unfolding unfolding, uint32_t replicas, ui
     struct trial t;
     trial_begin(&t, PIM_CORE_LOW_LATENCY);
     (void)net_convolution(&t.net, net_input(&t.net, 2, 6, 6), 3, 3, stride, 1, 1, true);
-    const enum pim_unfolding forced[] = {unfolding, unfolding};
     t.architecture.array_rows = 32; /* one group */
-    trial_lower(&t, forced);
+    trial_lower(&t, unfolding);
     ck_assert_uint_eq(t.partition.layer[1].groups, 1);
     static uint32_t core[] = {0, 1, 2, 3, 4, 5};
     static struct pim_core_layout_layer layout[2];
@@ -186,7 +181,7 @@ static uint64_t peak_with(uint64_t local_bytes, bool keep, bool in_order, struct
     t.architecture.local_memory_bytes = local_bytes;
     t.architecture.in_order = in_order;
     t.options.keep_pixels = keep;
-    trial_lower(&t, NULL);
+    trial_lower(&t, PIM_UNFOLDINGS);
     ck_assert(trial_lay_out(&t, &random, 3));
     if (trial_emit(&t) == PIM_OK) {
         for (uint32_t core = 0; core < t.architecture.cores; core++)
@@ -244,7 +239,7 @@ START_TEST(large_poolings_hold_little)
         (void)net_convolution(&t.net, pooled, 3, 2, 1, 0, 1, true);
         t.architecture.local_memory_bytes = 2048; /* a window has 21 x 21 x 4 elements, 3528 bytes */
         t.architecture.in_order = in_order;
-        trial_lower(&t, NULL);
+        trial_lower(&t, PIM_UNFOLDINGS);
         ck_assert(trial_lay_out(&t, &random, 2));
         ck_assert_msg(trial_emit(&t) == PIM_OK, "%s", t.error.text);
         check_trial(&t);
@@ -269,7 +264,7 @@ START_TEST(large_windows_are_refused)
         (void)net_convolution(&t.net, pooled, 3, 1, 1, 0, 1, true);
         uint64_t window = 9 * 9 * 8 + 8; /* four channels, and the output pixel */
         t.architecture.local_memory_bytes = window - 1;
-        trial_lower(&t, NULL);
+        trial_lower(&t, PIM_UNFOLDINGS);
         ck_assert(trial_lay_out(&t, &random, 2));
         ck_assert_int_eq(trial_emit(&t), PIM_BAD_INPUT);
         ck_assert_msg(
@@ -294,7 +289,7 @@ START_TEST(no_pixel_goes_twice)
     uint32_t layer = net_convolution(&t.net, net_input(&t.net, 2, 6, 6), 8, 1, 1, 0, 1, false);
     (void)net_convolution(&t.net, layer, 8, 3, 1, 1, 1, false);
     t.architecture.array_rows = 128;
-    trial_lower(&t, NULL);
+    trial_lower(&t, PIM_UNFOLDINGS);
     static uint32_t first[] = {0, 1}, second[] = {2, 3};
     static struct pim_core_layout_layer layout[3];
     layout[0] = (struct pim_core_layout_layer){.replicas = 0};

@@ -195,8 +195,8 @@ START_TEST(too_large_says_how_many_arrays_are_missing)
     c.architecture = core_architecture(2, 2, 2, 16, 32);
     (void)core_case_convolution(&c, "conv", core_case_image(&c, 16, 8, 8), 40, 3, 1, 1);
     core_case_lower(&c);
-    ck_assert_int_eq(pim_core_partition_make(&c.network, &c.architecture, PIM_CORE_LOW_LATENCY, NULL,
-                                             &c.arena, &c.partition, &error),
+    ck_assert_int_eq(pim_core_partition_make(&c.network, &c.architecture, PIM_CORE_LOW_LATENCY,
+                                             PIM_UNFOLDINGS, &c.arena, &c.partition, &error),
                      PIM_BAD_INPUT);
     ck_assert_msg(strstr(error.text, "18 arrays") &&
                       strstr(error.text, "10 arrays are missing; 9 cores would do"),
@@ -214,8 +214,8 @@ START_TEST(more_cores_than_hardware_can_have_are_not_proposed)
     c.architecture = core_architecture(2, 2, 1, 1, 1);
     (void)core_case_convolution(&c, "conv", core_case_image(&c, 64, 8, 8), _i ? 128 : 113, 3, 1, 1);
     core_case_lower(&c);
-    ck_assert_int_eq(pim_core_partition_make(&c.network, &c.architecture, PIM_CORE_LOW_LATENCY, NULL,
-                                             &c.arena, &c.partition, &error),
+    ck_assert_int_eq(pim_core_partition_make(&c.network, &c.architecture, PIM_CORE_LOW_LATENCY,
+                                             PIM_UNFOLDINGS, &c.arena, &c.partition, &error),
                      PIM_BAD_INPUT);
     ck_assert_msg(strstr(error.text, _i ? "73724 arrays are missing" : "; 65088 cores would do"), "%s",
                   error.text);

@@ -23,30 +23,10 @@ void trial_begin(struct trial *t, enum pim_core_mode mode)
     memset(t, 0, sizeof *t);
     t->mode = mode;
     net_initialize(&t->net);
-    t->architecture = (struct pim_core_architecture){.width = 3,
-                                                     .height = 2,
-                                                     .cores = 6,
-                                                     .chip_width = 3,
-                                                     .chip_height = 2,
-                                                     .connection = PIM_CORE_MESH,
-                                                     .in_order = true,
-                                                     .synchronous = true,
-                                                     .element_bytes = 2,
-                                                     .arrays = 64,
-                                                     .array_rows = 16,
-                                                     .array_columns = 8,
-                                                     .arrays_per_group_step = 1,
-                                                     .mvm_cycles = 100,
-                                                     .local_memory_bytes = 1 << 16,
-                                                     .local_bytes_per_cycle = 32,
-                                                     .vector_lanes = 8,
-                                                     .global_memory_bytes = 1 << 24,
-                                                     .global_bytes_per_cycle = 32,
-                                                     .flit_bits = 256,
-                                                     .buffer_flits = 8,
-                                                     .packet_bytes = 4096,
-                                                     .hop_cycles = 2,
-                                                     .network = {.per_router = 2}};
+    t->architecture = net_architecture(6, 64, 16, 8, 1 << 16);
+    t->architecture.width = t->architecture.chip_width = 3;
+    t->architecture.height = t->architecture.chip_height = 2;
+    t->architecture.in_order = t->architecture.synchronous = true;
     t->options.report = &t->report;
     t->options.batch = mode == PIM_CORE_HIGH_THROUGHPUT ? 1 : 0;
 }
@@ -59,7 +39,7 @@ void trial_end(struct trial *t)
     net_terminate(&t->net);
 }
 
-void trial_lower(struct trial *t, const enum pim_unfolding *forced)
+void trial_lower(struct trial *t, enum pim_unfolding forced)
 {
     ck_assert_msg(pim_core_network_lower(&t->net.graph, "net", &t->net.arena, &t->network, &t->error) ==
                       PIM_OK,

@@ -37,7 +37,7 @@ void trial_begin(struct trial *t, enum pim_core_mode mode);
 void trial_end(struct trial *t);
 
 /* Lowers and partitions the network; `forced` as in pim_core_partition_make(). */
-void trial_lower(struct trial *t, const enum pim_unfolding *forced);
+void trial_lower(struct trial *t, enum pim_unfolding forced);
 
 /* At most `replicas` of each layer, every group on a core of its own drawing or all together; false when one
  * replica of each does not fit. */

@@ -466,8 +466,10 @@ START_TEST(timing_ends_with_what_can_be_scheduled)
         c.architecture.local_memory_bytes = cases[_i].local_bytes;
     ck_assert_int_eq(pim_workers_create(&workers, 1, &error), PIM_OK);
     unsigned turns = cases[_i].turns;
+    struct pim_search_limit limit;
+    pim_search_limit_begin(&limit, 0, turns > 0 ? stops_after : NULL, &turns);
     const struct pim_core_profile_options options = {
-        .mapping = &c.mapping, .workers = workers, .stop = turns > 0 ? stops_after : NULL, .context = &turns};
+        .mapping = &c.mapping, .workers = workers, .limit = &limit};
     memset(&profile, 0, sizeof profile);
     for (unsigned i = 0; i < 3; i++)
         pim_core_profile_add(&options, &profile, "first", false, &c.layout);
@@ -480,7 +482,7 @@ START_TEST(timing_ends_with_what_can_be_scheduled)
         ck_assert_uint_gt(profile.candidate[2].estimate, 0);
     }
     if (cases[_i].ends) {
-        ck_assert_int_eq(pim_core_profile_end(&options), PIM_SEARCH_STOPPED);
+        ck_assert_int_eq(pim_search_limit_end(&limit), PIM_SEARCH_STOPPED);
         ck_assert(pim_core_refine(&options, &refine, &c.arena, &profile, &error) == PIM_OK);
         ck_assert_uint_eq(profile.count, 3);
         ck_assert_uint_eq(profile.timed, cases[_i].timed);

@@ -24,9 +24,9 @@ struct setup {
     bool in_order, synchronous, no_grouping, no_keeping;
     enum lay lay;
     enum pim_core_reuse reuse;
-    uint32_t unfolding; /* PIM_UNFOLDINGS: greedy; above: drawn for each layer */
-    uint32_t batch;     /* high throughput */
-    uint32_t threshold; /* low latency */
+    enum pim_unfolding unfolding; /* PIM_UNFOLDINGS: greedy */
+    uint32_t batch;               /* high throughput */
+    uint32_t threshold;           /* low latency */
     uint32_t cores, arrays, rows, columns;
     uint64_t local_bytes;
     uint64_t seed;
@@ -46,10 +46,10 @@ static const char *describe(const struct setup *s, char *text, size_t size)
 {
     (void)snprintf(text, size,
                    "mode %d, in_order %d, synchronous %d, no_grouping %d, no_keeping %d, lay %d, reuse %d, "
-                   "unfolding %" PRIu32 ", batch %" PRIu32 ", threshold %" PRIu32 ", cores %" PRIu32
-                   " x %" PRIu32 " arrays %" PRIu32 "x%" PRIu32 ", local %" PRIu64 ", seed %" PRIu64,
+                   "unfolding %d, batch %" PRIu32 ", threshold %" PRIu32 ", cores %" PRIu32 " x %" PRIu32
+                   " arrays %" PRIu32 "x%" PRIu32 ", local %" PRIu64 ", seed %" PRIu64,
                    (int)s->mode, s->in_order, s->synchronous, s->no_grouping, s->no_keeping, (int)s->lay,
-                   (int)s->reuse, s->unfolding, s->batch, s->threshold, s->cores, s->arrays, s->rows,
+                   (int)s->reuse, (int)s->unfolding, s->batch, s->threshold, s->cores, s->arrays, s->rows,
                    s->columns, s->local_bytes, s->seed);
     return text;
 }
@@ -130,28 +130,19 @@ static bool lay_out(struct mapped *m, const struct setup *s, struct pim_random *
 /* Lowers, partitions and lays out; false when the network does not fit. */
 static bool map_network(struct mapped *m, const struct net *net, const struct setup *s)
 {
-    enum pim_unfolding forced[256];
     struct pim_random random;
     pim_random_initialize(&random, s->seed);
     m->architecture = architecture_of(s);
     ck_assert_msg(pim_core_network_lower(&net->graph, "net", &m->arena, &m->network, &m->error) == PIM_OK,
                   "%s", m->error.text);
-    ck_assert_uint_lt(m->network.count, 256);
-    for (uint32_t i = 0; i < m->network.count; i++)
-        forced[i] = s->unfolding < PIM_UNFOLDINGS
-                        ? (enum pim_unfolding)s->unfolding
-                        : (enum pim_unfolding)pim_random_below(&random, PIM_UNFOLDINGS);
     m->mapping = (struct pim_core_mapping){.architecture = &m->architecture,
                                            .network = &m->network,
                                            .partition = &m->partition,
                                            .layout = &m->layout,
                                            .mode = s->mode};
-    if (pim_core_partition_make(&m->network, &m->architecture, s->mode,
-                                s->unfolding == PIM_UNFOLDINGS ? NULL : forced, &m->arena, &m->partition,
-                                &m->error) != PIM_OK ||
-        !lay_out(m, s, &random))
-        return false;
-    return true;
+    return pim_core_partition_make(&m->network, &m->architecture, s->mode, s->unfolding, &m->arena,
+                                   &m->partition, &m->error) == PIM_OK &&
+           lay_out(m, s, &random);
 }
 
 enum outcome { RIGHT, TOO_LARGE, WRONG };
@@ -374,14 +365,14 @@ START_TEST(unfoldings)
                                          conv_wide,  residual,    classifier};
     int failures = 0;
     for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++)
-        for (uint32_t unfolding = 0; unfolding < PIM_UNFOLDINGS; unfolding++)
+        for (unsigned unfolding = 0; unfolding < PIM_UNFOLDINGS; unfolding++)
             for (unsigned mode = 0; mode < 2; mode++) {
                 struct net net;
                 net_initialize(&net);
                 nets[i](&net);
                 struct setup s = plain;
                 s.mode = (enum pim_core_mode)mode;
-                s.unfolding = unfolding;
+                s.unfolding = (enum pim_unfolding)unfolding;
                 s.batch = 2;
                 s.cores = 4;
                 s.arrays = 60;
@@ -441,7 +432,7 @@ static struct setup random_setup(struct pim_random *random, uint64_t seed)
     s.no_grouping = pim_random_below(random, 4) == 0;
     s.lay = (enum lay)pim_random_below(random, 4);
     s.reuse = (enum pim_core_reuse)pim_random_below(random, 3);
-    s.unfolding = PIM_UNFOLDINGS + (uint32_t)pim_random_below(random, 2);
+    s.unfolding = (enum pim_unfolding)pim_random_below(random, PIM_UNFOLDINGS + 1);
     s.batch = (uint32_t)pim_random_between(random, 1, 3);
     s.threshold = (uint32_t)pim_random_below(random, 3) * 4;
     s.cores = (uint32_t)pim_random_between(random, 1, 6);

@@ -47,8 +47,11 @@ static enum pim_status cut_network(struct segmented *m, const struct net *net, c
                                    bool greedy)
 {
     m->architecture = chip(s);
-    m->problem = (struct pim_core_segment_problem){
-        .architecture = &m->architecture, .network = &m->network, .mode = s->mode, .samples = s->samples};
+    m->problem = (struct pim_core_segment_problem){.architecture = &m->architecture,
+                                                   .network = &m->network,
+                                                   .forced = PIM_UNFOLDINGS,
+                                                   .mode = s->mode,
+                                                   .samples = s->samples};
     if (pim_core_network_lower(&net->graph, "net", &m->arena, &m->lowered, &m->error) != PIM_OK ||
         pim_core_segments_split(&m->lowered, &m->problem, &m->arena, &m->network, &m->error) != PIM_OK)
         return m->error.status;
@@ -321,6 +324,7 @@ START_TEST(costs_by_hand)
     for (unsigned i = 0; i < 8; i++) {
         const struct pim_core_segment_problem problem = {.architecture = &a,
                                                          .network = &network,
+                                                         .forced = PIM_UNFOLDINGS,
                                                          .mode = i & 1 ? PIM_CORE_LOW_LATENCY
                                                                        : PIM_CORE_HIGH_THROUGHPUT,
                                                          .samples = i & 1 ? 1 : 5};
@@ -470,10 +474,12 @@ START_TEST(a_time_limit_ends_segments)
     ck_assert_msg(cut_network(&m, &net, &setup, false) == PIM_OK, "%s", m.error.text);
     ck_assert_uint_gt(m.segments.count, 1);
     ck_assert_int_eq(pim_workers_create(&workers, 1, &m.error), PIM_OK);
+    struct pim_search_limit of_timing;
+    pim_search_limit_begin(&of_timing, limit->timing, NULL, NULL);
+    of_timing.begin--;
     const struct pim_core_profile_options profiling = {.schedule = {.batch = low ? 0 : setup.samples},
                                                        .workers = workers,
-                                                       .begin = pim_search_seconds() - 1,
-                                                       .seconds = limit->timing,
+                                                       .limit = &of_timing,
                                                        .timed = count_timed,
                                                        .observer = &timed};
     ck_assert_msg(pim_core_segmented_search(&m.problem, &search, &profiling, 3, &m.arena, &m.segments,
@@ -538,8 +544,11 @@ static bool last_segment_has_time(double limit)
     ck_assert_uint_gt(m.segments.count, 2);
     ck_assert_int_eq(pim_workers_create(&workers, 1, &m.error), PIM_OK);
     double before = pim_search_seconds();
+    struct pim_search_limit over;
+    pim_search_limit_begin(&over, 1e-9, NULL, NULL);
+    over.begin--;
     const struct pim_core_profile_options profiling = {
-        .workers = workers, .begin = before - 1, .seconds = 1e-9, .timed = note_end, .observer = &ends};
+        .workers = workers, .limit = &over, .timed = note_end, .observer = &ends};
     ends.begin = before;
     ck_assert_msg(pim_core_segmented_search(&m.problem, &search, &profiling, 1, &m.arena, &m.segments,
                                             &result, &m.error) == PIM_OK,
