@@ -203,27 +203,31 @@ static void choose_axes(enum pim_axes_layout layout, const struct pim_core_view 
     axes_by(layout == PIM_LAYOUT_ANY && !last ? PIM_LAYOUT_MAP : layout, shape, axes);
 }
 
-bool pim_move_remake_as(struct pim_lowering *l, uint32_t tensor, const struct pim_layout_axes *axes)
+/* The view of a tensor becomes a map of `shape`, which has its elements. */
+static bool make_map(struct pim_lowering *l, uint32_t tensor, const struct pim_shape *shape,
+                     const struct pim_layout_axes *axes)
 {
-    struct pim_core_view *view = &l->view[tensor], moved;
-    const struct pim_shape *shape = &l->graph->layers[tensor].output;
-    const struct box box = {.view = view, .shape = shape};
-    if (!is_grouped(axes, shape))
-        return pim_lowering_fail(l, "%s", CUTS);
+    struct pim_core_view moved;
+    const struct box box = {.view = &l->view[tensor], .shape = shape};
     if (!assemble(l, &box, 1, shape, axes, tensor, &moved))
         return false;
     moved.sole = l->readers[tensor] == 1;
-    *view = moved;
+    l->view[tensor] = moved;
     return true;
+}
+
+bool pim_move_remake_as(struct pim_lowering *l, uint32_t tensor, const struct pim_layout_axes *axes)
+{
+    const struct pim_shape *shape = &l->graph->layers[tensor].output;
+    return is_grouped(axes, shape) ? make_map(l, tensor, shape, axes) : pim_lowering_fail(l, "%s", CUTS);
 }
 
 /* The tensor cuts through the strides of its view: a map whose dimensions are the strides. */
 static bool remake_by_strides(struct pim_lowering *l, uint32_t tensor)
 {
     struct pim_core_strides strides;
-    struct pim_core_view *view = &l->view[tensor], moved;
     struct pim_layout_axes axes = {.axis = {0}};
-    pim_move_strides(view, &strides);
+    pim_move_strides(&l->view[tensor], &strides);
     struct pim_shape shape = {.rank = strides.atoms};
     if (shape.rank > PIM_SHAPE_RANK)
         return pim_lowering_fail(l, "%s", CUTS);
@@ -233,12 +237,7 @@ static bool remake_by_strides(struct pim_lowering *l, uint32_t tensor)
     }
     if (!is_grouped(&axes, &shape))
         axes_by(PIM_LAYOUT_LAST, &shape, &axes);
-    const struct box box = {.view = view, .shape = &shape};
-    if (!assemble(l, &box, 1, &shape, &axes, tensor, &moved))
-        return false;
-    moved.sole = l->readers[tensor] == 1;
-    *view = moved;
-    return true;
+    return make_map(l, tensor, &shape, &axes);
 }
 
 bool pim_move_remake(struct pim_lowering *l, uint32_t tensor, enum pim_axes_layout layout)
