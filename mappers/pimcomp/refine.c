@@ -54,26 +54,23 @@ struct refinement {
 static enum pim_status make_chain(struct refinement *r, struct chain *chain, struct pim_arena *arena,
                                   struct pim_error *error)
 {
-    enum pim_status status = pim_chromosome_make(&r->space, arena, &chain->best, error);
     pim_arena_initialize(&chain->arena, 1 << 16);
-    for (unsigned i = 0; i < PIM_REFINE_CHILDREN && status == PIM_OK; i++)
-        status = pim_chromosome_make(&r->space, arena, &chain->child[i], error);
-    return status;
+    for (unsigned i = 0; i < PIM_REFINE_CHILDREN; i++)
+        PIM_TRY(pim_chromosome_make(&r->space, arena, &chain->child[i], error));
+    return pim_chromosome_make(&r->space, arena, &chain->best, error);
 }
 
 static enum pim_status make(struct refinement *r, struct pim_arena *arena, struct pim_error *error)
 {
-    enum pim_status status =
-        pim_gene_space_make(r->profiling->mapping, r->options->max_layers_in_core, arena, &r->space, error);
-    if (status == PIM_OK)
-        status = pim_gene_workshop_make(&r->space, arena, &r->workshop, error);
-    if (status == PIM_OK)
-        status = pim_chromosome_make(&r->space, arena, &r->drawn, error);
-    for (unsigned i = 0; i < PIM_REFINE_CHAINS && status == PIM_OK; i++)
-        status = make_chain(r, &r->chain[i], arena, error);
+    PIM_TRY(
+        pim_gene_space_make(r->profiling->mapping, r->options->max_layers_in_core, arena, &r->space, error));
+    PIM_TRY(pim_gene_workshop_make(&r->space, arena, &r->workshop, error));
+    PIM_TRY(pim_chromosome_make(&r->space, arena, &r->drawn, error));
+    for (unsigned i = 0; i < PIM_REFINE_CHAINS; i++)
+        PIM_TRY(make_chain(r, &r->chain[i], arena, error));
     r->round = PIM_ARENA_NEW(arena, struct pim_core_profile);
     r->round->served = true; /* by what the chains begin with */
-    return status;
+    return PIM_OK;
 }
 
 /* The candidate behind one of `cycles` cycles; of equals the first; PIM_NONE: there is none. */

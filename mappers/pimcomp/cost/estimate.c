@@ -204,7 +204,6 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_mapping *mapping, s
     const struct pim_core_architecture *a = mapping->architecture;
     const struct pim_core_network *network = mapping->network;
     const struct pim_core_partition *partition = mapping->partition;
-    enum pim_status status = PIM_OK;
     *costs = (struct pim_core_costs){
         .architecture = a, .network = network, .partition = partition, .mode = mapping->mode};
     costs->layer = PIM_ARENA_ARRAY(arena, struct pim_core_cost, network->count);
@@ -216,7 +215,7 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_mapping *mapping, s
     place_cores(costs);
     costs->load_cycles = a->local_pipelined ? 1 : a->local_write_cycles;
     costs->memory_cycles = a->global_pipelined ? 1 : a->global_read_cycles;
-    for (uint32_t i = 0; i < network->count && status == PIM_OK; i++) {
+    for (uint32_t i = 0; i < network->count; i++) {
         const struct pim_core_layer *layer = &network->layer[i];
         struct pim_core_cost *cost = &costs->layer[i];
         cost->windows = layer->windows;
@@ -234,9 +233,9 @@ enum pim_status pim_core_costs_prepare(const struct pim_core_mapping *mapping, s
             price_vector(a, layer, cost);
             cost->load_beats = pim_divide_up(cost->new_bytes * costs->load_cycles, a->local_bytes_per_cycle);
         }
-        status = find_reach(layer, arena, cost, error);
+        PIM_TRY(find_reach(layer, arena, cost, error));
     }
-    return status;
+    return PIM_OK;
 }
 
 /* --- the estimate of a finished layout --- */

@@ -52,20 +52,8 @@ enum pim_status pim_round_cost_make(const struct pim_core_costs *costs, struct p
 /* A core begins or ends work. */
 static void change(struct pim_round_cost_core *core, const struct pim_round_cost_work *by, bool begins)
 {
-    struct pim_round_cost_work *now = &core->now;
-    uint64_t times = begins ? 1 : UINT64_MAX; /* -1 */
     core->changed = true;
-    now->mvms += times * by->mvms;
-    now->others += times * by->others;
-    now->ahead += times * by->ahead;
-    now->sums += times * by->sums;
-    now->weight += times * by->weight;
-    now->batched += times * by->batched;
-    now->inputs += times * by->inputs;
-    now->port += times * by->port;
-    now->adds += times * by->adds;
-    now->ends += times * by->ends;
-    now->bytes += times * by->bytes;
+    pim_core_add_counts(&core->now, by, sizeof *by, begins ? 1 : UINT64_MAX); /* -1 */
 }
 
 static bool has_passes(const struct pim_core_costs *costs, const struct pim_round_cost *r, uint32_t i)

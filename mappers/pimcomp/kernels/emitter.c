@@ -132,28 +132,28 @@ static uint64_t span(uint64_t bytes, uint64_t count, uint64_t stride)
     return (count - 1) * stride + bytes;
 }
 
-uint32_t pim_core_emit_phase_begin(struct pim_core_emitter *emitter, const char *name)
+/* An array group of a replica: its core, and its number there. */
+static const struct pim_trace_array_group *find_group(const struct pim_core_emitter *emitter, uint32_t layer,
+                                                      uint32_t replica, uint32_t group, uint32_t *core,
+                                                      uint32_t *number)
 {
-    return pim_program_phase_begin(&emitter->program, name);
-}
-
-void pim_core_emit_phase_end(struct pim_core_emitter *emitter)
-{
-    pim_program_phase_end(&emitter->program);
+    const struct pim_core_partition_layer *part = &emitter->mapping->partition->layer[layer];
+    size_t index = (size_t)replica * part->groups + group;
+    *core = emitter->mapping->layout->layer[layer].core[index];
+    *number = emitter->number[layer][index];
+    return &part->group[group];
 }
 
 void pim_core_emit_mvm(struct pim_core_emitter *emitter, uint32_t layer, uint32_t replica, uint32_t group,
                        uint64_t input, uint64_t output)
 {
-    const struct pim_core_partition_layer *part = &emitter->mapping->partition->layer[layer];
-    const struct pim_trace_array_group *of = &part->group[group];
-    size_t index = (size_t)replica * part->groups + group;
-    uint32_t core = emitter->mapping->layout->layer[layer].core[index];
+    uint32_t core, number;
+    const struct pim_trace_array_group *of = find_group(emitter, layer, replica, group, &core, &number);
     uint64_t input_bytes = (uint64_t)of->rows * PIM_CORE_ELEMENT_BYTES;
     uint64_t output_bytes = (uint64_t)of->folds * of->columns * PIM_CORE_ELEMENT_BYTES;
     struct pim_instruction mvm = {
         .opcode = PIM_OP_MVM,
-        .u.mvm = {.group = emitter->number[layer][index],
+        .u.mvm = {.group = number,
                   .windows = 1,
                   .input_address = place(emitter, core, input, input_bytes),
                   .input_bytes = narrow(emitter, core, input_bytes, "bytes of an input"),
@@ -169,14 +169,12 @@ void pim_core_emit_array_write(struct pim_core_emitter *emitter, uint32_t layer,
 {
     if (emitter->program.status != PIM_OK)
         return;
-    const struct pim_core_partition_layer *part = &emitter->mapping->partition->layer[layer];
-    const struct pim_trace_array_group *of = &part->group[group];
-    size_t at = (size_t)replica * part->groups + group;
-    uint32_t core = emitter->mapping->layout->layer[layer].core[at];
+    uint32_t core, number;
+    const struct pim_trace_array_group *of = find_group(emitter, layer, replica, group, &core, &number);
     uint64_t bytes = (uint64_t)rows * of->folds * of->columns * PIM_CORE_ELEMENT_BYTES;
     struct pim_instruction write = {
         .opcode = PIM_OP_ARRAY_WRITE,
-        .u.array_write = {.group = emitter->number[layer][at],
+        .u.array_write = {.group = number,
                           .row = row,
                           .rows = rows,
                           .source = place(emitter, core, source, bytes),

@@ -16,7 +16,8 @@
  *  5. After the first failure nothing more is emitted; its message stays in the program's `error`.
  *
  * Stages. A schedule may emit out of its order: instructions that are emitted into a stage are checked at
- * once, and counted but for `instructions`; they are appended to the programs when it is released.
+ * once, and counted but for `instructions`; they are appended to the programs when it is released. Every
+ * instruction must lie in a phase of the program.
  *
  * Addresses: `local` ones are bytes in the core's local memory, `global` ones bytes in the global memory.
  * Elements are 16-bit.
@@ -68,12 +69,6 @@ enum pim_status pim_core_emitter_initialize(struct pim_core_emitter *emitter,
                                             const struct pim_core_mapping *mapping,
                                             struct pim_trace_writer *writer, struct pim_arena *arena,
                                             struct pim_error *error);
-
-/* Begins a phase, which the emitter's counts do not name; every instruction must lie in one. Returns its
- * number in the trace (0, 1, ... without a writer). */
-uint32_t pim_core_emit_phase_begin(struct pim_core_emitter *emitter, const char *name);
-/* Ends it for all cores that were in it. */
-void pim_core_emit_phase_end(struct pim_core_emitter *emitter);
 
 /* Appends what is in a stage, which is empty then. */
 void pim_core_emitter_release(struct pim_core_emitter *emitter, struct pim_core_stage *stage);

@@ -148,16 +148,13 @@ static bool run_input(struct pim_ll *ll, uint32_t index, uint32_t r)
     struct pim_ll_replica *replica = &layer->replica[r];
     uint32_t begin = pim_ll_first_column(layer, r), end = pim_ll_first_column(layer, r + 1), window;
     size_t first = 0;
-    if (replica->task >= layer->task_height * layer->task_width || !pim_ll_find_task(ll, index, replica))
+    if (replica->task >= layer->task_height * layer->task_width || !pim_ll_find_task(ll, index, replica) ||
+        !reserve_vector(ll, index, replica, begin, end, &first))
         return false;
-    if (!reserve_vector(ll, index, replica, begin, end, &first))
-        return false;
-    pim_ll_perform_loads(ll);
-    for (uint32_t m = 0; m < replica->members && ll->status == PIM_OK; m++) {
+    pim_ll_load_task(ll, index, replica);
+    for (uint32_t m = 0; ll->emitter && m < replica->members && ll->status == PIM_OK; m++) {
         const struct pim_ll_member *member = &replica->member[m];
-        struct pim_ll_reader reader = pim_ll_reader_of(ll, index, replica, m);
-        pim_ll_find_loaded(ll, &reader);
-        for (uint32_t i = 0; ll->emitter && i < member->groups && ll->status == PIM_OK; i++)
+        for (uint32_t i = 0; i < member->groups; i++)
             pim_ll_emit_mvm(ll, index, replica, m, member->group[i],
                             pim_ll_output_of(ll, layer, replica, member->group[i]));
     }
@@ -176,14 +173,9 @@ static bool run_input(struct pim_ll *ll, uint32_t index, uint32_t r)
                 add_fold(ll, index, replica, m, fold, sum->address, begun);
         }
     }
-    for (uint32_t m = 0; m < replica->members; m++) {
-        struct pim_ll_reader reader = pim_ll_reader_of(ll, index, replica, m);
-        pim_ll_use_inputs(ll, &reader);
-    }
+    pim_ll_end_task(ll, index, replica);
     ll->reservations = 0;
     replica->task = next_vector(layer, r, replica->task + 1);
-    replica->runs++;
-    ll->steps++;
     return true;
 }
 

@@ -193,19 +193,18 @@ static enum pim_status refuse(struct pim_ll *ll, struct pim_ll_settings closest)
 /* The first settings that come through, rehearsed. */
 static enum pim_status find_settings(struct pim_ll *ll, uint32_t capacity, struct pim_ll_settings *settings)
 {
-    static const struct {
-        uint32_t lead, buffers;
-        bool scratch, bundles;
-    } tries[] = {
-        {PIM_LL_NO_LIMIT, 2, true, true},   {8, 2, true, true},   {8, 1, true, false}, {2, 1, false, false},
-        {PIM_LL_NO_LIMIT, 1, false, false}, {0, 1, false, false},
+    static const struct pim_ll_settings tries[] = {
+        {PIM_LL_NO_LIMIT, 2, true, true, 0},
+        {8, 2, true, true, 0},
+        {8, 1, true, false, 0},
+        {2, 1, false, false, 0},
+        {PIM_LL_NO_LIMIT, 1, false, false, 0},
+        {0, 1, false, false, 0},
     };
     for (size_t i = 0; i < sizeof tries / sizeof *tries && ll->status == PIM_OK; i++) {
-        *settings = (struct pim_ll_settings){.lead = tries[i].lead,
-                                             .buffers = ll->in_order ? 1 : tries[i].buffers,
-                                             .scratch = tries[i].scratch,
-                                             .bundles = tries[i].bundles,
-                                             .capacity = capacity};
+        *settings = tries[i];
+        settings->buffers = ll->in_order ? 1 : tries[i].buffers;
+        settings->capacity = capacity;
         if (attempt(ll, *settings, NULL))
             return ll->status;
     }
@@ -222,12 +221,12 @@ static enum pim_status emit(struct pim_ll *ll, struct pim_trace_writer *writer)
     const char *part = ll->options->part;
     char name[PHASE_NAME];
     (void)snprintf(name, sizeof name, "inference%s%s", part ? " of " : "", part ? part : "");
-    uint32_t phase = pim_core_emit_phase_begin(&emitter, name);
+    uint32_t phase = pim_program_phase_begin(&emitter.program, name);
     bool through = attempt(ll, settings, &emitter);
     if (ll->status == PIM_OK && !through)
         return ll->status =
                    pim_fail(ll->error, PIM_INTERNAL, "low-latency schedule: differs from its rehearsal");
-    pim_core_emit_phase_end(&emitter);
+    pim_program_phase_end(&emitter.program);
     if (ll->status == PIM_OK)
         ll->status = emitter.program.status;
     struct pim_core_schedule_report *report = ll->options->report;

@@ -257,7 +257,7 @@ void pim_ll_emit_sums(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *
     pim_core_emit_afters(pim_ll_emitter_at(ll, PIM_LL_POST), replica->home, layer, pixel, layer->channels, 1);
 }
 
-struct pim_ll_reader pim_ll_reader_of(const struct pim_ll *ll, uint32_t index,
+static struct pim_ll_reader reader_of(const struct pim_ll *ll, uint32_t index,
                                       const struct pim_ll_replica *replica, uint32_t m)
 {
     const struct pim_ll_member *member = &replica->member[m];
@@ -275,7 +275,7 @@ bool pim_ll_find_task(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *
         return false;
     replica->waits = true;
     for (uint32_t m = 0; m < replica->members; m++) {
-        struct pim_ll_reader reader = pim_ll_reader_of(ll, index, replica, m);
+        struct pim_ll_reader reader = reader_of(ll, index, replica, m);
         if (!pim_ll_find_inputs(ll, &reader, &replica->waited))
             return false;
     }
@@ -287,11 +287,30 @@ bool pim_ll_reserve_task(struct pim_ll *ll, uint32_t index, const struct pim_ll_
 {
     ll->reservations = ll->loads = 0;
     for (uint32_t m = 0; m < replica->members; m++) {
-        struct pim_ll_reader reader = pim_ll_reader_of(ll, index, replica, m);
+        struct pim_ll_reader reader = reader_of(ll, index, replica, m);
         if (!pim_ll_reserve_loads(ll, &reader))
             return false;
     }
     return true;
+}
+
+void pim_ll_load_task(struct pim_ll *ll, uint32_t index, const struct pim_ll_replica *replica)
+{
+    pim_ll_perform_loads(ll);
+    for (uint32_t m = 0; m < replica->members; m++) {
+        struct pim_ll_reader reader = reader_of(ll, index, replica, m);
+        pim_ll_find_loaded(ll, &reader);
+    }
+}
+
+void pim_ll_end_task(struct pim_ll *ll, uint32_t index, struct pim_ll_replica *replica)
+{
+    for (uint32_t m = 0; m < replica->members; m++) {
+        struct pim_ll_reader reader = reader_of(ll, index, replica, m);
+        pim_ll_use_inputs(ll, &reader);
+    }
+    replica->runs++;
+    ll->steps++;
 }
 
 bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t index, uint32_t r)
@@ -299,32 +318,23 @@ bool pim_ll_run_matrix(struct pim_ll *ll, uint32_t index, uint32_t r)
     struct pim_ll_layer *layer = &ll->layer[index];
     struct pim_ll_replica *replica = &layer->replica[r];
     size_t first = 0;
-    if (!pim_ll_find_task(ll, index, replica))
-        return false;
-    if (!pim_ll_reserve_task(ll, index, replica) ||
+    if (!pim_ll_find_task(ll, index, replica) || !pim_ll_reserve_task(ll, index, replica) ||
         !pim_ll_reserve_output(ll, index, replica->next, replica->home, PIM_PIXEL_NONE, &first))
         return false;
-    pim_ll_perform_loads(ll);
+    pim_ll_load_task(ll, index, replica);
     uint32_t pixel = ll->reservation[first].address, half = replica->runs & (ll->settings.buffers - 1);
     for (uint32_t m = 0; m < replica->members && ll->status == PIM_OK; m++) {
-        struct pim_ll_reader reader = pim_ll_reader_of(ll, index, replica, m);
-        pim_ll_find_loaded(ll, &reader);
         ll->base[m] = m == 0 ? pixel : replica->member[m].partial + half * replica->member[m].partial_bytes;
-        if (ll->emitter && ll->status == PIM_OK)
+        if (ll->emitter)
             compute_member(ll, index, replica, m, ll->base[m]);
     }
     if (ll->emitter && ll->status == PIM_OK)
         pim_ll_emit_sums(ll, index, replica, ll->base, pixel);
     if (ll->status == PIM_OK)
         pim_ll_deliver(ll, index, replica->next, replica->home, first);
-    for (uint32_t m = 0; m < replica->members; m++) {
-        struct pim_ll_reader reader = pim_ll_reader_of(ll, index, replica, m);
-        pim_ll_use_inputs(ll, &reader);
-    }
+    pim_ll_end_task(ll, index, replica);
     replica->next += layer->replicas;
     replica->task = replica->next;
-    replica->runs++;
     layer->done++;
-    ll->steps++;
     return true;
 }

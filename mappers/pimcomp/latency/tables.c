@@ -4,6 +4,7 @@
  */
 #include "mappers/pimcomp/latency/preparation.h"
 #include "mappers/pimcomp/latency/state.h"
+#include "sim/try.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -94,9 +95,7 @@ static enum pim_status plan_moves(struct pim_ll *ll, struct pim_ll_layer *layer)
 {
     const struct pim_core_layer *from = layer->core_layer;
     uint32_t *seen[PIM_CORE_SOURCES], *number[PIM_CORE_SOURCES];
-    enum pim_status status = pim_core_runs_make(from, true, ll->arena, &layer->runs, ll->error);
-    if (status != PIM_OK)
-        return status;
+    PIM_TRY(pim_core_runs_make(from, true, ll->arena, &layer->runs, ll->error));
     layer->run_position = PIM_ARENA_ARRAY(ll->arena, uint32_t, layer->runs.first[from->windows]);
     if (!layer->run_position)
         return no_memory(ll, from);
@@ -156,9 +155,7 @@ enum pim_status pim_ll_plan_tables(struct pim_ll *ll, uint32_t index, bool *made
         return plan_broadcast(ll, layer);
     if (!*made)
         return PIM_OK;
-    enum pim_status status = from->kind == PIM_CORE_MOVE ? plan_moves(ll, layer) : plan_product(ll, layer);
-    if (status != PIM_OK)
-        return status;
+    PIM_TRY((from->kind == PIM_CORE_MOVE ? plan_moves : plan_product)(ll, layer));
     if ((uint64_t)from->windows * layer->positions > UINT32_MAX / 2 ||
         (uint64_t)layer->positions * layer->parts > UINT32_MAX / 2)
         return pim_fail(ll->error, PIM_BAD_INPUT, "%s: its windows read too many pixels", from->name);

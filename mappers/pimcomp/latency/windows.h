@@ -15,12 +15,13 @@ bool pim_ll_vector_serves(const struct pim_ll_layer *layer, uint32_t replica, ui
 uint32_t pim_ll_first_vector(const struct pim_ll_layer *layer, uint32_t replica);
 
 /* --- parts of a window with a matrix, shared with folds --- */
-struct pim_ll_reader pim_ll_reader_of(const struct pim_ll *ll, uint32_t layer,
-                                      const struct pim_ll_replica *replica, uint32_t member);
 /* All inputs of the replica's task are there, or can be loaded. */
 bool pim_ll_find_task(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica);
-/* Reserves the loads of the task. */
+/* Reserves the loads of the task; emits them, so that `found` of all members is complete; the task has read
+ * its inputs. */
 bool pim_ll_reserve_task(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica);
+void pim_ll_load_task(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica);
+void pim_ll_end_task(struct pim_ll *ll, uint32_t layer, struct pim_ll_replica *replica);
 /* Emits gather and MVM of a group; its output goes to `output`. */
 void pim_ll_emit_mvm(struct pim_ll *ll, uint32_t layer, const struct pim_ll_replica *replica, uint32_t member,
                      uint32_t group, uint32_t output);

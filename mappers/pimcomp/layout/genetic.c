@@ -222,20 +222,19 @@ static enum pim_status check_options(const struct pim_core_search_options *o, st
     return PIM_OK;
 }
 
-static enum pim_status make_room(struct search *search, struct pim_arena *scratch, struct pim_error *error)
+static enum pim_status make_room(struct search *search, struct pim_error *error)
 {
+    struct pim_arena *scratch = search->scratch;
     search->past = PIM_ARENA_ARRAY(scratch, struct pim_chromosome, search->options->runners_up + 1);
     search->first = PIM_ARENA_ARRAY(scratch, struct pim_chromosome, search->options->starts + 1);
     PIM_NEED_MEMORY(search->past && search->first, error, "no memory for a population of %" PRIu32,
                     search->population);
-    enum pim_status status = pim_chromosome_make(search->space, scratch, &search->best, error);
-    for (uint32_t i = 0; i <= search->options->starts && status == PIM_OK; i++)
-        status = pim_chromosome_make(search->space, scratch, &search->first[i], error);
-    if (status == PIM_OK)
-        status = pim_gene_workshop_make(search->space, scratch, &search->workshop, error);
-    for (uint32_t i = 0; i < search->options->runners_up && status == PIM_OK; i++)
-        status = pim_chromosome_make(search->space, scratch, &search->past[i], error);
-    return status;
+    PIM_TRY(pim_chromosome_make(search->space, scratch, &search->best, error));
+    for (uint32_t i = 0; i <= search->options->starts; i++)
+        PIM_TRY(pim_chromosome_make(search->space, scratch, &search->first[i], error));
+    for (uint32_t i = 0; i < search->options->runners_up; i++)
+        PIM_TRY(pim_chromosome_make(search->space, scratch, &search->past[i], error));
+    return pim_gene_workshop_make(search->space, scratch, &search->workshop, error);
 }
 
 static struct pim_core_estimate weigh(struct search *search, struct pim_chromosome *chromosome)
@@ -273,8 +272,7 @@ static enum pim_status collect_runners_up(void *context, struct pim_population *
     uint32_t wanted = search->options->runners_up, pasts = search->pasts < wanted ? search->pasts : wanted;
     uint32_t old = pasts < wanted / 2 ? pasts : wanted / 2;
     search->exact = true;
-    enum pim_status status =
-        pim_individuals_sort(population->problem, population->individual, population->count, error);
+    PIM_TRY(pim_individuals_sort(population->problem, population->individual, population->count, error));
     for (uint32_t i = 0; i < search->population; i++)
         take(&taken, population->individual[i]->data, wanted - old);
     for (uint32_t i = 0; i < pasts; i++) { /* the last one is the best */
@@ -282,10 +280,10 @@ static enum pim_status collect_runners_up(void *context, struct pim_population *
         take(&taken, &search->past[(search->pasts - 1 - i) % wanted], wanted);
     }
     qsort(taken.layout + 1, taken.count - 1, sizeof taken.layout[0], compare_exactly);
-    for (uint32_t i = 1; i < taken.count && status == PIM_OK; i++)
-        status = pim_chromosome_layout(search->space, taken.layout[i], NULL, search->arena,
-                                       &result->runner_up[result->runners_up++], error);
-    return status;
+    for (uint32_t i = 1; i < taken.count; i++)
+        PIM_TRY(pim_chromosome_layout(search->space, taken.layout[i], NULL, search->arena,
+                                      &result->runner_up[result->runners_up++], error));
+    return PIM_OK;
 }
 
 /* --- the whole --- */
@@ -318,11 +316,9 @@ static enum pim_status evolve(struct search *search, struct pim_error *error)
                                              .stop_context = search->options->context};
     struct pim_chromosome last;
     struct pim_search_result result;
-    enum pim_status status = make_individual(search, &last, error);
-    if (status != PIM_OK)
-        return status;
+    PIM_TRY(make_individual(search, &last, error));
     tell(search, 0);
-    status = pim_evolve(&problem, &options, &budget, &last, &result, error);
+    enum pim_status status = pim_evolve(&problem, &options, &budget, &last, &result, error);
     search->result->end = result.end;
     return status;
 }
@@ -331,9 +327,7 @@ static enum pim_status search_layout(struct search *search, struct pim_core_layo
                                      struct pim_error *error)
 {
     struct pim_core_search_result *result = search->result;
-    enum pim_status status = make_room(search, search->scratch, error);
-    if (status != PIM_OK)
-        return status;
+    PIM_TRY(make_room(search, error));
     for (uint32_t i = 0; i < search->options->starts; i++)
         search->firsts += pim_chromosome_from_layout(search->space, &search->options->start[i],
                                                      &search->first[search->firsts]);
@@ -351,8 +345,7 @@ static enum pim_status search_layout(struct search *search, struct pim_core_layo
     if (!result->searched)
         return PIM_OK;
     search->mark = search->best.cycles;
-    if ((status = evolve(search, error)) != PIM_OK)
-        return status;
+    PIM_TRY(evolve(search, error));
     result->best = weigh(search, &search->best);
     return pim_chromosome_layout(search->space, &search->best, NULL, search->arena, layout, error);
 }
@@ -365,9 +358,7 @@ enum pim_status pim_core_layout_search(const struct pim_core_mapping *mapping,
     struct pim_gene_space space;
     struct pim_arena scratch;
     *result = (struct pim_core_search_result){.searched = false};
-    enum pim_status status = check_options(options, error);
-    if (status != PIM_OK)
-        return status;
+    PIM_TRY(check_options(options, error));
     pim_arena_initialize(&scratch, 1 << 20);
     struct search *search = PIM_ARENA_NEW(&scratch, struct search);
     *search = (struct search){.space = &space,
@@ -378,7 +369,8 @@ enum pim_status pim_core_layout_search(const struct pim_core_mapping *mapping,
                               .exact = true,
                               .population = options->population,
                               .survivors = options->population / SURVIVORS_PART};
-    status = pim_gene_space_make(mapping, options->max_layers_in_core, &scratch, &space, error);
+    enum pim_status status =
+        pim_gene_space_make(mapping, options->max_layers_in_core, &scratch, &space, error);
     if (status == PIM_OK && space.matrices != 0)
         status = search_layout(search, layout, error);
     pim_arena_terminate(&scratch);

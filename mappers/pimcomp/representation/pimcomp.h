@@ -29,6 +29,19 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Adds `counts`, `times` times, to a sum of the same type: `bytes` of nothing but 64-bit counts. */
+static inline void pim_core_add_counts(void *sum, const void *counts, size_t bytes, uint64_t times)
+{
+    for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+        uint64_t one, other;
+        memcpy(&one, (char *)sum + at, sizeof one);
+        memcpy(&other, (const char *)counts + at, sizeof other);
+        one += times * other;
+        memcpy((char *)sum + at, &one, sizeof one);
+    }
+}
 
 /* --- layers --- */
 

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Of the local memory while weights are written: the barrier's elements, then places for pieces of weights,
  * which are loaded into one place after the other. */
@@ -127,12 +126,12 @@ static void write_weights(void *context, struct pim_core_emitter *emitter)
     if (!run->writer)
         emitter->program.phases = run->phase;
     (void)snprintf(name, sizeof name, "weights of segment %" PRIu32, run->number);
-    (void)pim_core_emit_phase_begin(emitter, name);
+    (void)pim_program_phase_begin(&emitter->program, name);
     if (run->number > 0)
         pim_core_emit_barrier(emitter, run->core, a->cores);
     for (uint32_t core = 0; core < a->cores && emitter->program.status == PIM_OK; core++)
         write_core(run, emitter, core, piece);
-    pim_core_emit_phase_end(emitter);
+    pim_program_phase_end(&emitter->program);
 }
 
 /* --- places --- */
@@ -180,18 +179,6 @@ static enum pim_status place_shared(struct run *run, const struct pim_core_segme
 
 /* --- one segment --- */
 
-static void add_counts(struct pim_core_counts *sum, const struct pim_core_counts *counts)
-{
-    enum { COUNTS = sizeof *sum / sizeof(uint64_t) };
-    _Static_assert(sizeof *sum == COUNTS * sizeof(uint64_t), "nothing but counts");
-    uint64_t sums[COUNTS], others[COUNTS];
-    memcpy(sums, sum, sizeof sums);
-    memcpy(others, counts, sizeof others);
-    for (int i = 0; i < COUNTS; i++)
-        sums[i] += others[i];
-    memcpy(sum, sums, sizeof sums);
-}
-
 /* What a segment's schedule came to, and where its maps are, into those of the network. */
 static void take_results(struct run *run, const struct pim_core_memory_map *map,
                          const struct pim_core_schedule_report *report)
@@ -218,7 +205,7 @@ static void take_results(struct run *run, const struct pim_core_memory_map *map,
     run->report.groups = report->groups > run->report.groups ? report->groups : run->report.groups;
     run->report.rounds += report->rounds;
     run->report.phases = run->phase;
-    add_counts(&run->report.counts, &report->counts);
+    pim_core_add_counts(&run->report.counts, &report->counts, sizeof report->counts, 1);
 }
 
 static enum pim_status schedule_segment(struct run *run, const struct pim_core_schedule_options *options)

@@ -389,8 +389,9 @@ static enum pim_status sort_workers(struct pim_round_schedule *schedule)
     uint32_t cores = schedule->architecture->cores;
     schedule->worker = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_worker *, schedule->workers);
     schedule->first = PIM_ARENA_ARRAY(schedule->arena, uint32_t, (size_t)cores + 2);
-    PIM_NEED_MEMORY(schedule->worker && schedule->first, schedule->error, "no memory for %" PRIu32 " workers",
-                    schedule->workers);
+    schedule->windows = PIM_ARENA_ARRAY(schedule->arena, uint64_t, cores);
+    PIM_NEED_MEMORY(schedule->worker && schedule->first && schedule->windows, schedule->error,
+                    "no memory for %" PRIu32 " workers", schedule->workers);
     uint32_t *next = schedule->first + 1; /* counts, then starts, and in the end first[c + 1] */
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < schedule->network->count; i++) {
@@ -407,6 +408,9 @@ static enum pim_status sort_workers(struct pim_round_schedule *schedule)
         for (uint32_t core = 0; core < cores && !pass; core++)
             next[core + 1] += next[core];
     }
+    for (uint32_t i = 0; i < schedule->workers; i++)
+        schedule->windows[schedule->worker[i]->core] +=
+            (uint64_t)schedule->worker[i]->replicas * schedule->worker[i]->job->steps;
     return PIM_OK;
 }
 

@@ -173,11 +173,7 @@ static enum pim_status find_runs(struct pim_round_schedule *schedule, const stru
             run[runs++] = next;
         at += part->channels;
     }
-    *result = (struct pim_round_source){.runs = runs,
-                                        .run = run,
-                                        .channels = source->channels,
-                                        .height = source->height,
-                                        .width = source->width};
+    *result = (struct pim_round_source){runs, run, source->height, source->width};
     return PIM_OK;
 }
 

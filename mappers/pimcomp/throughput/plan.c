@@ -23,11 +23,6 @@
 
 enum { FLAT_BYTES = 4096, RECEIVES = 4, AREA_WANTED = 16384 };
 
-struct plan {
-    struct pim_round_schedule *schedule;
-    uint64_t wanted; /* bytes for the shared area */
-};
-
 static bool is_home(const struct pim_round_worker *worker)
 {
     return worker == worker->job->worker;
@@ -302,9 +297,9 @@ static enum pim_status too_small(const struct pim_round_schedule *schedule, uint
 }
 
 /* Makes the workers of a core fit `capacity` bytes; false when they cannot. *needed: what they take. */
-static bool fit_core(const struct plan *plan, uint32_t core, uint64_t capacity, uint64_t *needed)
+static bool fit_core(const struct pim_round_schedule *schedule, uint32_t core, uint64_t capacity,
+                     uint64_t *needed)
 {
-    struct pim_round_schedule *schedule = plan->schedule;
     uint32_t begin = schedule->first[core], end = schedule->first[core + 1];
     uint64_t total = PIM_ROUND_RESERVED;
     for (uint32_t i = begin; i < end; i++) {
@@ -330,15 +325,15 @@ static bool fit_core(const struct plan *plan, uint32_t core, uint64_t capacity, 
     return total <= capacity;
 }
 
-static enum pim_status plan_core(const struct plan *plan, uint32_t index)
+/* `wanted`: bytes for the shared area. */
+static enum pim_status plan_core(struct pim_round_schedule *schedule, uint32_t index, uint64_t wanted)
 {
-    struct pim_round_schedule *schedule = plan->schedule;
     struct pim_round_core *core = &schedule->core[index];
     uint64_t capacity = pim_smaller(schedule->architecture->local_memory_bytes, UINT32_MAX - 8), needed;
-    uint64_t wanted = plan->wanted, resident = core->resident_bytes + 2 * core->gather_bytes;
+    uint64_t resident = core->resident_bytes + 2 * core->gather_bytes;
     capacity -= pim_smaller(resident, capacity);
-    bool fits = wanted < capacity && fit_core(plan, index, capacity - wanted, &needed);
-    if (!fits && !fit_core(plan, index, capacity, &needed)) /* then it is not free for other layers */
+    bool fits = wanted < capacity && fit_core(schedule, index, capacity - wanted, &needed);
+    if (!fits && !fit_core(schedule, index, capacity, &needed)) /* then it is not free for other layers */
         return too_small(schedule, index, needed);
     uint64_t end = PIM_ROUND_RESERVED;
     for (uint32_t i = schedule->first[index]; i < schedule->first[index + 1]; i++)
@@ -365,7 +360,7 @@ uint64_t pim_round_area_wanted(const struct pim_round_schedule *schedule)
 
 enum pim_status pim_round_plan_memory(struct pim_round_schedule *schedule)
 {
-    struct plan plan = {.schedule = schedule, .wanted = pim_round_area_wanted(schedule)};
+    const uint64_t wanted = pim_round_area_wanted(schedule);
     /* a home looks at the others of its job: all choose before any memory is placed */
     for (uint32_t i = 0; i < schedule->workers; i++) {
         if (is_home(schedule->worker[i]))
@@ -377,6 +372,6 @@ enum pim_status pim_round_plan_memory(struct pim_round_schedule *schedule)
         choose(schedule->worker[i]);
     }
     for (uint32_t core = 0; core < schedule->architecture->cores; core++)
-        PIM_TRY(plan_core(&plan, core));
+        PIM_TRY(plan_core(schedule, core, wanted));
     return PIM_OK;
 }

@@ -29,6 +29,7 @@
 #include "sim/try.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* Bytes of a place for pixels that do not lie back to back; of a stretch, and of its traffic; of that
  * traffic, those that count as much as a window of a core's own. */
@@ -417,10 +418,7 @@ enum pim_status pim_round_choose_residents(struct pim_round_schedule *schedule)
                             .wanted = pim_round_area_wanted(schedule),
                             .load = PIM_ARENA_ARRAY(schedule->arena, uint64_t, cores)};
     PIM_NEED_MEMORY(candidate && choice.load, schedule->error, "no memory for the places of maps");
-    for (uint32_t core = 0; core < cores; core++) {
-        for (uint32_t i = schedule->first[core]; i < schedule->first[core + 1]; i++)
-            choice.load[core] += (uint64_t)schedule->worker[i]->replicas * schedule->worker[i]->job->steps;
-    }
+    memcpy(choice.load, schedule->windows, cores * sizeof *choice.load);
     uint32_t count = find_candidates(schedule, candidate);
     uint64_t free, moved = find_traffic(schedule, &free);
     for (uint32_t i = 0; i < count && moved > free; i++) {

@@ -283,7 +283,7 @@ static uint32_t emit_round(struct pim_round_schedule *schedule, uint32_t round)
     char name[ROUND_NAME];
     const char *part = schedule->options->part;
     snprintf(name, sizeof name, "round %" PRIu32 "%s%s", round, part ? "/rounds of " : "", part ? part : "");
-    uint32_t phase = pim_core_emit_phase_begin(&schedule->emitter, name);
+    uint32_t phase = pim_program_phase_begin(&schedule->emitter.program, name);
     bool works = start_round(schedule, round);
     for (uint32_t i = 0; works && schedule->emitter.program.status == PIM_OK; i++) {
         emit_pass(schedule, round, i);
@@ -295,7 +295,7 @@ static uint32_t emit_round(struct pim_round_schedule *schedule, uint32_t round)
             pim_round_mark_cores(&schedule->layer[i], schedule->marked);
     }
     barrier(schedule);
-    pim_core_emit_phase_end(&schedule->emitter);
+    pim_program_phase_end(&schedule->emitter.program);
     return phase;
 }
 
@@ -395,9 +395,9 @@ static void fill(struct pim_round_schedule *schedule)
 {
     if (!pim_round_needs_fill(schedule))
         return;
-    pim_core_emit_phase_begin(&schedule->emitter, "before the round");
+    pim_program_phase_begin(&schedule->emitter.program, "before the round");
     pim_round_fill(schedule);
-    pim_core_emit_phase_end(&schedule->emitter);
+    pim_program_phase_end(&schedule->emitter.program);
 }
 
 static enum pim_status report(struct pim_round_schedule *schedule, struct pim_core_schedule_report *result,

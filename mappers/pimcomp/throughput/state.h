@@ -55,7 +55,7 @@ struct pim_round_resident {
 struct pim_round_source {
     uint32_t runs;
     const struct pim_round_run *run;
-    uint32_t channels, height, width;
+    uint32_t height, width; /* as in the layer */
 };
 
 /* How the windows of a layer lie on its input; [0] is y, [1] is x. Windows of one pixel at stride 1 without
@@ -246,6 +246,7 @@ struct pim_round_schedule {
     uint32_t workers;                 /* of all jobs */
     struct pim_round_worker **worker; /* by core; those of core c are [first[c], first[c + 1]) */
     uint32_t *first;
+    uint64_t *windows; /* of each core: that its workers go through */
     struct pim_core_emitter emitter;
     /* barrier members */
     uint32_t *member;

@@ -95,9 +95,9 @@ static uint32_t blocks_of(const struct pim_core_layer *layer, uint32_t able)
 
 /* Chooses the cores of a layer's tiles from the free ones: when there are fewer tiles, those with the least
  * other work. */
-static void choose_cores(struct pim_round_layer *round, uint32_t tiles, uint32_t able, const uint64_t *work,
-                         const bool *free)
+static void choose_cores(struct pim_round_layer *round, uint32_t tiles, uint32_t able, const bool *free)
 {
+    const uint64_t *work = round->schedule->windows;
     uint32_t cores = round->schedule->architecture->cores;
     uint64_t limit = UINT64_MAX; /* the amount of other work below which a core takes part */
     while (tiles < able) {
@@ -140,7 +140,7 @@ static void cut_items(const struct pim_core_layer *layer, struct pim_round_layer
 }
 
 /* Deals the items of a layer to the free cores. */
-static enum pim_status deal(struct pim_round_layer *round, const uint64_t *work, bool *free)
+static enum pim_status deal(struct pim_round_layer *round, bool *free)
 {
     const struct pim_core_layer *layer = round->of;
     struct pim_round_schedule *schedule = round->schedule;
@@ -170,7 +170,7 @@ static enum pim_status deal(struct pim_round_layer *round, const uint64_t *work,
     round->tile = PIM_ARENA_ARRAY(schedule->arena, struct pim_round_tile, tiles);
     if (!round->tile || items > UINT32_MAX)
         return pim_fail(schedule->error, PIM_NO_MEMORY, "no memory for the tiles of %s", layer->name);
-    choose_cores(round, tiles, able, work, free);
+    choose_cores(round, tiles, able, free);
     cut_items(layer, round);
     return PIM_OK;
 }
@@ -178,20 +178,15 @@ static enum pim_status deal(struct pim_round_layer *round, const uint64_t *work,
 enum pim_status pim_round_make_tiles(struct pim_round_schedule *schedule)
 {
     uint32_t cores = schedule->architecture->cores;
-    uint64_t *work = PIM_ARENA_ARRAY(schedule->arena, uint64_t, cores);
     bool *free = PIM_ARENA_ARRAY(schedule->arena, bool, cores);
-    PIM_NEED_MEMORY(work && free, schedule->error, "no memory for %" PRIu32 " cores", cores);
-    for (uint32_t core = 0; core < cores; core++) {
-        for (uint32_t i = schedule->first[core]; i < schedule->first[core + 1]; i++)
-            work[core] += (uint64_t)schedule->worker[i]->replicas * schedule->worker[i]->job->steps;
-    }
+    PIM_NEED_MEMORY(free, schedule->error, "no memory for %" PRIu32 " cores", cores);
     for (uint32_t i = 0; i < schedule->network->count; i++) {
         enum pim_core_layer_kind kind = schedule->network->layer[i].kind;
         if (!schedule->chain[i].scheduled || kind == PIM_CORE_MATRIX)
             continue;
         if (kind != PIM_CORE_MOVE && kind != PIM_CORE_PRODUCT)
             PIM_TRY(find_cuts(&schedule->layer[i]));
-        PIM_TRY(deal(&schedule->layer[i], work, free));
+        PIM_TRY(deal(&schedule->layer[i], free));
     }
     return PIM_OK;
 }
