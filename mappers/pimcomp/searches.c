@@ -78,15 +78,13 @@ enum pim_status pim_core_searches_run(const struct pim_core_mapping *mapping,
             brief.seed = r == 0 ? options->seed : pim_splitmix64(&seeds);
             PIM_TRY(run_both(mapping, brief, begin, arena, searches, error));
             searches->brief = r == 0 ? searches->count : searches->brief;
-            searches->large = searches->count;
             if (pim_search_end_cause(searches->found[searches->count - 1].result.end))
                 return PIM_OK;
         }
     }
-    searches->large = searches->count;
     enum pim_status status = run_both(mapping, *options, begin, arena, searches, error);
     if (searches->brief == 0)
-        searches->brief = searches->large = searches->count;
+        searches->brief = searches->count;
     return status;
 }
 

@@ -24,8 +24,8 @@ struct pim_core_searches {
     uint32_t evens;  /* of equal steps, behind the rules (layout/layout.h) */
     uint32_t starts; /* the rules, those of equal steps, and behind them those that were given */
     struct pim_core_layout start[PIM_CORE_RULES + PIM_CORE_EVENS + PIM_CORE_GIVEN_MOST];
-    uint32_t brief; /* of the searches the first `brief` are those of "fast" with the same seed (or all), */
-    uint32_t large; /* the next, up to number `large` - 1, with other seeds; then come those asked for */
+    uint32_t brief; /* of the searches the first `brief` are those of "fast" with the same seed (or all); */
+                    /* then come those with other seeds, and those asked for */
     uint32_t count;
     struct {
         struct pim_core_layout layout;
