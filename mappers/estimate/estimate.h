@@ -118,8 +118,12 @@ struct pim_matrix_estimate {
 struct pim_matrix_shape {
     uint32_t m, n, k;
     uint32_t count;
-    uint32_t segment; /* tiles do not reach across a multiple of it in k; k when the input is in one piece */
-    bool full_rows;   /* the ACU works on whole output rows (softmax) */
+    /*
+     * Parts of k that tiles do not reach across: the width of the widest, how many are so wide, and how many
+     * others share the rest evenly. One of width k when the input is in one piece.
+     */
+    uint32_t segment, segments, narrower;
+    bool full_rows;         /* the ACU works on whole output rows (softmax) */
     unsigned vector_passes; /* of the ACU over each output */
     bool residual;          /* each output tile is loaded once more, to be added */
     /*

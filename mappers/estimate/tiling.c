@@ -27,10 +27,15 @@ static uint32_t round_down(uint32_t value, uint32_t grain)
     return value < grain ? value : value - value % grain;
 }
 
+/* Blocks of one size that an extent is cut into. */
+struct cut {
+    uint64_t blocks, size;
+};
+
 struct product {
     const struct pim_estimate_hardware *hardware;
     const struct pim_matrix_shape *shape;
-    uint32_t span; /* of k between two segments' ends */
+    struct cut segments[2]; /* of k: the widest, and the others */
 };
 
 /* Sum over the blocks of `extent` cut in `tile`s of ceil(block / grain). */
@@ -38,6 +43,14 @@ static uint64_t folded(uint64_t extent, uint64_t tile, uint64_t grain)
 {
     uint64_t whole = extent / tile;
     return whole * pim_divide_up(tile, grain) + pim_divide_up(extent % tile, grain);
+}
+
+/* The same of all segments. */
+static uint64_t folded_depth(const struct product *product, uint64_t tile, uint64_t grain)
+{
+    const struct cut *segments = product->segments;
+    return segments[0].blocks * folded(segments[0].size, tile, grain) +
+           segments[1].blocks * folded(segments[1].size, tile, grain);
 }
 
 static uint64_t blocks(uint64_t extent, uint64_t tile)
@@ -93,11 +106,6 @@ static uint64_t round_trips(const struct product *product, const struct pim_matr
     return pim_divide_up(tiles, 2) * trip + (tiles % 2 == 0 ? load : 0);
 }
 
-/* Blocks of one size that an extent is cut into. */
-struct cut {
-    uint64_t blocks, size;
-};
-
 /* The whole ones, and the rest. */
 static void cut(uint64_t extent, uint64_t tile, struct cut cuts[2])
 {
@@ -110,18 +118,19 @@ static void cut(uint64_t extent, uint64_t tile, struct cut cuts[2])
 static uint64_t tile_cycles(const struct product *product, const struct pim_tiling *tiling)
 {
     const struct pim_matrix_shape *shape = product->shape;
-    struct cut m[2], n[2], k[2];
+    struct cut m[2], n[2], k[4];
     uint64_t cycles = 0;
     cut(shape->m, tiling->m, m);
     cut(shape->n, tiling->right, n);
-    cut(product->span, tiling->k, k);
-    for (unsigned i = 0; i < 8; i++) {
+    cut(product->segments[0].size, tiling->k, k);
+    cut(product->segments[1].size, tiling->k, k + 2);
+    for (unsigned i = 0; i < 16; i++) {
         const struct cut a = m[i & 1], b = n[i >> 1 & 1], c = k[i >> 2];
-        const uint64_t tiles = a.blocks * b.blocks * c.blocks;
+        const uint64_t tiles = a.blocks * b.blocks * c.blocks * product->segments[i >> 3].blocks;
         if (tiles > 0)
             cycles += tiles * pim_estimate_matrix(product->hardware, a.size, b.size, c.size);
     }
-    return pim_divide_up(shape->k, product->span) * cycles;
+    return cycles;
 }
 
 /*
@@ -146,12 +155,11 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     const struct pim_matrix_shape *shape = product->shape;
     uint64_t m = shape->m, n = shape->n, k = shape->k, count = shape->count;
     uint64_t row_blocks = blocks(m, tiling->m), column_blocks = blocks(n, tiling->n);
-    uint64_t segments = pim_divide_up(k, product->span);
-    uint64_t k_blocks = segments * blocks(product->span, tiling->k);
+    uint64_t k_blocks = folded_depth(product, tiling->k, tiling->k);
     uint64_t outputs = row_blocks * column_blocks;
     uint64_t right_blocks = blocks(n, tiling->right);
     uint64_t tiles = row_blocks * right_blocks * k_blocks;
-    uint64_t k_folds = segments * folded(product->span, tiling->k, hardware->pe_rows);
+    uint64_t k_folds = folded_depth(product, tiling->k, hardware->pe_rows);
     uint64_t work = m * k_folds * folded(n, tiling->right, hardware->pe_columns);
     uint64_t compute = pim_estimate_pace(hardware, work) + tiles * hardware->pe_depth;
     if (hardware->systolic)
@@ -250,7 +258,7 @@ static bool complete(const struct product *product, uint64_t output_space, uint3
         deepest = hardware->input_bytes / 2 / tiling->m;
     if (deepest == 0)
         return false;
-    tiling->k = even_depth(product->span, deepest, hardware->pe_rows);
+    tiling->k = even_depth((uint32_t)product->segments[0].size, deepest, hardware->pe_rows);
     return true;
 }
 
@@ -328,8 +336,12 @@ static bool find_tiling(const struct pim_estimate_hardware *hardware, const stru
 {
     enum { STEPS = 64 };
     assert(shape->m > 0);
+    const uint32_t rest = shape->k - shape->segments * shape->segment;
     struct search search = {
-        .product = {hardware, shape, shape->segment < shape->k ? shape->segment : shape->k},
+        .product = {hardware,
+                    shape,
+                    {{shape->segments, shape->segment},
+                     {shape->narrower, shape->narrower ? pim_divide_up(rest, shape->narrower) : 0}}},
         .best = tiling,
         .estimate = estimate};
     uint32_t before = 0;

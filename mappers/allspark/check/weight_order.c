@@ -9,18 +9,45 @@ static uint32_t columns_of(const struct weight_order *order, uint32_t first)
     return pim_smaller32(order->width, order->n - first);
 }
 
+/* Of the input, one for each column of nodes. */
+struct segments {
+    uint32_t widest, wide, narrower; /* width; how many are so wide, and how many are narrower */
+};
+
+static struct segments segments_of(const struct weight_order *order)
+{
+    struct segments segments = {.widest = order->k, .wide = 1};
+    if (order->whole)
+        return segments;
+    segments = (struct segments){.widest = 0};
+    for (uint32_t i = 0; i < order->part->v; i++) {
+        const uint32_t width =
+            spread_before(order->part, order->k, i + 1) - spread_before(order->part, order->k, i);
+        if (width > segments.widest) {
+            segments.narrower += segments.wide;
+            segments.wide = 0;
+            segments.widest = width;
+        }
+        segments.wide += width == segments.widest && width > 0;
+        segments.narrower += width > 0 && width < segments.widest;
+    }
+    return segments;
+}
+
 bool weight_order_tiles(const struct weight_order *order, const struct pim_estimate_hardware *hardware,
                         uint32_t first, struct pim_tiling *tiling)
 {
-    uint32_t v = order->whole ? 1 : order->part->v, segment = order->k / v + (order->k % v != 0);
+    const struct segments segments = segments_of(order);
     const struct pim_matrix_shape shape = {.m = order->rows,
                                            .n = columns_of(order, first),
                                            .k = order->k,
                                            .count = 1,
-                                           .segment = segment,
+                                           .segment = segments.widest,
+                                           .segments = segments.wide,
+                                           .narrower = segments.narrower,
                                            .vector_passes = order->residual ? 2 : 1,
                                            .residual = order->residual,
-                                           .input_pitch = segment,
+                                           .input_pitch = segments.widest,
                                            .output_pitch = order->n,
                                            .grain = order->grain};
     struct pim_matrix_estimate estimate;

@@ -28,15 +28,24 @@ static unsigned passes_of(const struct pim_product *product)
     return product->operation == PIM_VECTOR_SOFTMAX ? 3 : product->add_residual ? 2 : 1;
 }
 
-static struct pim_matrix_shape shape_of(const struct pim_product *product)
+static struct pim_matrix_shape shape_of(const struct pim_emitter *emitter, const struct pim_product *product)
 {
-    uint32_t segment = product->k / product->segments + (product->k % product->segments != 0);
+    uint32_t segment = 0, widest = 0, narrower = 0;
+    for (uint32_t i = 0; i < product->segments; i++)
+        segment = (uint32_t)pim_larger(segment, segment_width(emitter, product, i));
+    for (uint32_t i = 0; i < product->segments; i++) {
+        const uint32_t width = segment_width(emitter, product, i);
+        widest += width == segment;
+        narrower += width > 0 && width < segment;
+    }
     return (struct pim_matrix_shape){
         .m = product->tile_rows ? product->tile_rows : product->m,
         .n = product->n,
         .k = product->k,
         .count = product->count,
         .segment = segment,
+        .segments = widest,
+        .narrower = narrower,
         .full_rows = product->operation == PIM_VECTOR_SOFTMAX,
         .vector_passes = passes_of(product),
         .residual = product->add_residual,
@@ -52,10 +61,11 @@ static struct pim_matrix_shape shape_of(const struct pim_product *product)
 static bool same_shape(const struct pim_matrix_shape *a, const struct pim_matrix_shape *b)
 {
     return a->m == b->m && a->n == b->n && a->k == b->k && a->count == b->count && a->segment == b->segment &&
-           a->full_rows == b->full_rows && a->vector_passes == b->vector_passes &&
-           a->residual == b->residual && a->input_pitch == b->input_pitch &&
-           a->right_pitch == b->right_pitch && a->output_pitch == b->output_pitch &&
-           a->right_columns == b->right_columns && a->right_block == b->right_block && a->grain == b->grain;
+           a->segments == b->segments && a->narrower == b->narrower && a->full_rows == b->full_rows &&
+           a->vector_passes == b->vector_passes && a->residual == b->residual &&
+           a->input_pitch == b->input_pitch && a->right_pitch == b->right_pitch &&
+           a->output_pitch == b->output_pitch && a->right_columns == b->right_columns &&
+           a->right_block == b->right_block && a->grain == b->grain;
 }
 
 static unsigned place_of(const struct pim_matrix_shape *shape)
@@ -72,7 +82,7 @@ enum pim_status pim_product_tiling(struct pim_emitter *emitter, const struct pim
                                    struct pim_tiling *tiling, struct pim_matrix_estimate *estimate)
 {
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
-    struct pim_matrix_shape wanted = shape_of(product);
+    struct pim_matrix_shape wanted = shape_of(emitter, product);
     unsigned place = place_of(&wanted);
     if (!same_shape(&emitter->tilings->known[place].shape, &wanted)) {
         if (!pim_estimate_tiling(hardware, &wanted, tiling, estimate))

@@ -33,23 +33,31 @@ static struct pim_matrix_shape product_of(uint32_t m, uint32_t n, uint32_t k)
                                      .k = k,
                                      .count = 1,
                                      .segment = k,
+                                     .segments = 1,
                                      .vector_passes = 1,
                                      .input_pitch = k,
                                      .output_pitch = n};
+}
+
+static uint64_t narrower_width(const struct pim_matrix_shape *shape)
+{
+    return shape->narrower ? (shape->k - shape->segments * shape->segment) / shape->narrower : 0;
 }
 
 /* Cycles of the array, tile by tile; the last tiles of a row, column or segment are smaller. */
 static uint64_t walk_array(const struct pim_estimate_hardware *hardware, const struct pim_matrix_shape *shape,
                            const struct pim_tiling *tiling)
 {
-    uint64_t cycles = 0, span = smaller(shape->segment, shape->k);
+    uint64_t cycles = 0;
     for (uint64_t m = 0; m < shape->m; m += tiling->m)
         for (uint64_t n = 0; n < shape->n; n += tiling->right)
-            for (uint64_t segment = 0; segment < shape->k; segment += span)
+            for (uint32_t segment = 0; segment < shape->segments + shape->narrower; segment++) {
+                uint64_t span = segment < shape->segments ? shape->segment : narrower_width(shape);
                 for (uint64_t k = 0; k < span; k += tiling->k)
                     cycles += pim_estimate_matrix(hardware, smaller(tiling->m, shape->m - m),
                                                   smaller(tiling->right, shape->n - n),
                                                   smaller(tiling->k, span - k));
+            }
     return shape->count * cycles;
 }
 
@@ -62,7 +70,7 @@ static void check_fits(const struct pim_estimate_hardware *hardware, const struc
     ck_assert_uint_ge(smaller(smaller(m, n), k), 1);
     ck_assert_uint_le(m, shape->m);
     ck_assert_uint_le(n, shape->n);
-    ck_assert_uint_le(k, smaller(shape->segment, shape->k));
+    ck_assert_uint_le(k, shape->segment);
     ck_assert_uint_ge(tiling->right, 1);
     ck_assert_uint_le(2 * (uint64_t)tiling->right * k, hardware->weight_bytes);
     if (tiling->resident)
@@ -88,10 +96,15 @@ static struct pim_matrix_shape random_shape(struct pim_random *random)
     shape.full_rows = pim_random_below(random, 4) == 0;
     shape.vector_passes = shape.full_rows ? 3 : 1;
     shape.residual = pim_random_below(random, 3) == 0;
-    if (pim_random_below(random, 3) == 0) { /* whole segments */
+    if (pim_random_below(random, 3) == 0) { /* in segments */
         shape.segment = (uint32_t)pim_random_between(random, 1, 100);
-        shape.k = shape.segment * (uint32_t)pim_random_between(random, 1, 6);
-    }
+        shape.segments = (uint32_t)pim_random_between(random, 1, 6);
+        shape.narrower = shape.segment > 1 ? (uint32_t)pim_random_below(random, 4) : 0;
+        shape.k = shape.segments * shape.segment;
+        if (shape.narrower > 0)
+            shape.k += shape.narrower * (uint32_t)pim_random_between(random, 1, shape.segment - 1);
+    } else
+        shape.segment = shape.k;
     if (pim_random_below(random, 2) == 0)
         shape.right_pitch = shape.n;
     if (pim_random_below(random, 4) == 0 && !shape.full_rows)

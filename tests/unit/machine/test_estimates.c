@@ -137,6 +137,7 @@ static struct job random_job(uint64_t *state)
                                           .vector_passes = 1 + below(state, 3),
                                           .residual = below(state, 2)};
     job.shape.segment = job.shape.k;
+    job.shape.segments = 1;
     job.shape.input_pitch = job.shape.k;
     job.shape.output_pitch = job.shape.n + below(state, 300);
     job.shape.right_pitch = below(state, 2) ? 0 : job.shape.n;
