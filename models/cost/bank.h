@@ -56,6 +56,12 @@ static inline void pim_bank_count_access(struct pim_bank_counters *counters, boo
     *(write ? &counters->bytes_written : &counters->bytes_read) += bytes;
 }
 
+/* Column accesses that looked at a row: on channels not those that a waiting write answered or absorbed. */
+static inline uint64_t pim_bank_row_accesses(const struct pim_bank_counters *counters)
+{
+    return counters->row_hits + counters->row_misses + counters->row_conflicts;
+}
+
 /* The row buffer of a bank. */
 struct pim_bank_row {
     uint64_t open_row;     /* UINT64_MAX: none */

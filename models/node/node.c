@@ -170,7 +170,7 @@ static uint64_t row_accesses(const struct pim_unit *unit, unsigned detail)
 {
     (void)detail;
     const struct pim_bank_counters counters = pim_port_counters(&((const struct pim_node *)unit)->port);
-    return counters.row_hits + counters.row_misses + counters.row_conflicts;
+    return pim_bank_row_accesses(&counters);
 }
 
 static const struct pim_gauge gauges[] = {{"input buffer", "bytes", buffer_taken, NULL, PIM_BUFFER_INPUT},

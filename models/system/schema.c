@@ -42,8 +42,10 @@ static const struct pim_key keys[] = {
     PIM_KEY_OF_INTEGER("clock.memory_khz", "400000", 1, 10000000, "kHz",
                        "Clock of the DRAM bank and its port."),
 
-    PIM_KEY_OF_INTEGER("unit.window", "64", 4, 4096, "instructions",
-                       "Instructions of a unit in flight: fetched and not yet complete. A power of two."),
+    PIM_KEY_OF_INTEGER(
+        "unit.window", "64", 4, 4096, "instructions",
+        "Instructions of a unit in flight: fetched and not yet complete. A power of two. Not of "
+        "tiles, which fetch up to their next step."),
     PIM_KEY_OF_CHOICE("unit.issue", "out_of_order", "in_order|out_of_order",
                       "in_order: an instruction starts only after all earlier ones have started. "
                       "out_of_order: each engine works its own queue."),
@@ -160,8 +162,8 @@ static const struct pim_key keys[] = {
         "array.kind channel without levels.memory: of a NOR, SET or RESET in all columns of a bank; "
         "0: not modelled."),
     PIM_KEY_OF_REAL("energy.dram_activate_pj", "0", 0, 1000000000, "pJ/activate",
-                    "Energy of activating and precharging a row, where dram_pj_per_bit does not hold it. 0: "
-                    "not modelled."),
+                    "Energy of activating and precharging a row, where dram_pj_per_bit does not hold it; "
+                    "array.kind channel: with levels.memory. 0: not modelled."),
     PIM_KEY_OF_REAL("energy.noc_pj_per_bit_hop", "0", 0, 1000000, "pJ/bit/hop",
                     "Energy of moving a bit through a router and its link. 0: not modelled."),
     PIM_KEY_OF_REAL("energy.static_mw_per_node", "0", 0, 1000000, "mW",

@@ -41,7 +41,7 @@ static const struct {
     {"quirks.", CORE},
     {"tile.", TILE},
     {"unit.issue", NODE},
-    {"unit.", NODE | CHANNEL | TILE},
+    {"unit.", NODE | CHANNEL},
 };
 
 /* What areas are made of: a key that begins with none of these says nothing of them. Of units of other kinds

@@ -52,7 +52,7 @@ static void print_channels(const struct pim_system *system, const struct pim_run
 {
     const struct pim_cores *cores = (const struct pim_cores *)system->units;
     const struct pim_bank_counters *dram = &result->dram;
-    const double accesses = (double)(dram->reads + dram->writes);
+    const double accesses = (double)pim_bank_row_accesses(dram);
     if (cores->memory)
         fprintf(file,
                 "  global memory: %" PRIu64 " reads, %" PRIu64 " writes of columns; row hits %.1f %%, misses "

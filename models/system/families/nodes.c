@@ -63,7 +63,7 @@ static void print_port(const struct pim_system *system, const struct pim_run_res
 static void print(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
     const struct pim_bank_counters *dram = &result->dram;
-    const double accesses = (double)(dram->reads + dram->writes);
+    const double accesses = (double)pim_bank_row_accesses(dram);
     (void)system;
     fprintf(file,
             "\nDRAM: %" PRIu64 " reads, %" PRIu64 " writes; row hits %.1f %%, misses %" PRIu64

@@ -82,16 +82,18 @@ enum pim_status pim_channel_hardware_read(const struct pim_configuration *config
                                       "array.kind is \"channel\": at least one bank is needed");
     if (memory->columns % 8 != 0)
         return pim_configuration_fail(configuration, error, "levels.columns", "must be a multiple of 8");
+    /* What is not counted has no energy either: rows that crossbars open, steps of a DRAM. */
+    const bool dram = *pim_configuration_text(configuration, "levels.memory") != '\0';
     hardware->energy = (struct pim_energy_configuration){
         .dram_pj_per_bit = hardware->energy.dram_pj_per_bit,
-        .dram_activate_pj = hardware->energy.dram_activate_pj,
+        .dram_activate_pj = dram ? hardware->energy.dram_activate_pj : 0,
         .static_mw_per_node = hardware->energy.static_mw_per_node,
-        .crossbar_step_pj = pim_configuration_real(configuration, "energy.crossbar_step_pj"),
+        .crossbar_step_pj = dram ? 0 : pim_configuration_real(configuration, "energy.crossbar_step_pj"),
         .interconnect_pj_per_bit = pim_configuration_real(configuration, "energy.interconnect_pj_per_bit")};
-    if (memory->steps && *pim_configuration_text(configuration, "levels.memory") != '\0')
+    if (memory->steps && dram)
         return pim_configuration_fail(configuration, error, "levels.costs",
                                       "steps are of crossbars: no levels.memory, whose banks are DRAM");
-    if (*pim_configuration_text(configuration, "levels.memory") != '\0') {
+    if (dram) {
         if (read_memory(configuration, memory, error) != PIM_OK)
             return error->status;
         return compare(configuration, memory, error);

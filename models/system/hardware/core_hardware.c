@@ -138,7 +138,8 @@ static void read_core_energy(const struct pim_configuration *configuration,
     energy->crossbar_pj_per_mvm =
         pim_crossbar_mvm_pj(&hardware->cores.crossbar, &power, cycle_ns,
                             pim_configuration_real(configuration, "crossbar.read_ns"));
-    energy->crossbar_write_pj = pim_configuration_real(configuration, "energy.crossbar_write_pj");
+    if (hardware->cores.crossbar.write_row_cycles > 0) /* else programs cannot write */
+        energy->crossbar_write_pj = pim_configuration_real(configuration, "energy.crossbar_write_pj");
     energy->vector_pj_per_operation = pim_configuration_real(configuration, "energy.vector_pj_per_operation");
     energy->local_pj_per_bit = pim_configuration_real(configuration, "energy.local_pj_per_bit");
     if (!hardware->cores.on_channels) /* a standard has figures of its own */

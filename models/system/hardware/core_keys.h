@@ -153,9 +153,9 @@
     PIM_KEY_OF_REAL("energy.crossbar_dac_mw", "0", 0, 1000000, "mW",                                         \
                     "Power of one DAC during crossbar.dac_cycles. 0: not modelled."),                        \
         PIM_KEY_OF_REAL("energy.crossbar_read_mw", "0", 0, 1000000, "mW",                                    \
-                        "Power of one physical array during a read. 0: not modelled."),                      \
+                        "Power of one physical array during crossbar.read_ns. 0: not modelled."),            \
         PIM_KEY_OF_REAL("energy.crossbar_write_pj", "0", 0, 1000000, "pJ/cell",                              \
-                        "To write a cell of an array. 0: not modelled."),                                    \
+                        "To write a cell of an array, with crossbar.write_row_ns. 0: not modelled."),        \
         PIM_KEY_OF_REAL("energy.crossbar_sample_hold_mw", "0", 0, 1000000, "mW",                             \
                         "Power of the sample-and-hold circuits of an array. 0: not modelled."),              \
         PIM_KEY_OF_REAL("energy.crossbar_adc_mw", "0", 0, 1000000, "mW",                                     \
@@ -174,7 +174,8 @@
                         "Energy of reading or writing a bit of the global memory. 0: not modelled."),        \
         PIM_KEY_OF_REAL("energy.interconnect_pj_per_bit", "0", 0, 1000000, "pJ/bit",                         \
                         "Energy of a bit through the bus or the shared memory (a mesh has "                  \
-                        "noc_pj_per_bit_hop). 0: not modelled."),                                            \
+                        "noc_pj_per_bit_hop); array.kind channel: between banks and controller. 0: not "     \
+                        "modelled."),                                                                        \
         PIM_KEY_OF_REAL("energy.chip_link_pj_per_bit", "0", 0, 1000000, "pJ/bit",                            \
                         "Energy of a bit from chip to chip. 0: not modelled."),                              \
         PIM_KEY_OF_REAL("energy.interconnect_pj_per_flit", "0", 0, 1000000, "pJ/flit",                       \

@@ -142,6 +142,8 @@ static const struct pim_hardware_need needs[] = {
     {"energy.global_pj_per_bit", CORE, ALL, GLOBAL_PORT},
     {"global_memory.standard_values", CORE, ALL, "global_memory.standard", "*", NULL},
     {"energy.crossbar_dac_mw", CORE, ALL, "crossbar.dac_cycles", ">0", NULL},
+    {"energy.crossbar_read_mw", CORE, ALL, "crossbar.read_ns", ">0", NULL},
+    {"energy.crossbar_write_pj", CORE, ALL, "crossbar.write_row_ns", ">0", NULL},
     {"energy.crossbar_sample_hold_mw", CORE, ALL, "crossbar.sample_hold_cycles", ">0", NULL},
     {"energy.crossbar_adc_mw", CORE, ALL, "crossbar.adc_cycles", ">0", NULL},
     {"energy.crossbar_shift_add_mw", CORE, ALL, "crossbar.shift_add_cycles", ">0", NULL},
@@ -160,6 +162,8 @@ static const struct pim_hardware_need needs[] = {
     {"levels.row_overhead_cycles", CHANNEL, REPLAY, MAPPERS},
     {"levels.word_bits", CHANNEL, REPLAY, MAPPERS},
     {"levels.memory_values", CHANNEL, ALL, "levels.memory", "*", NULL},
+    {"energy.dram_activate_pj", CHANNEL, ALL, "levels.memory", "*", NULL},
+    {"energy.crossbar_step_pj", CHANNEL, ALL, "levels.memory", "", NULL},
 
     {"tile.half_duplex", TILE, ALL, SAF},
     {"tile.router_", TILE, ALL, SAF},
@@ -219,7 +223,7 @@ static bool meets(const struct pim_configuration *configuration, const char *pat
     char text[VALUE], bare[VALUE];
     pim_configuration_show(configuration, path, text, sizeof text);
     if (values[0] == '>')
-        return strtoll(text, NULL, 10) > strtoll(values + 1, NULL, 10);
+        return strtod(text, NULL) > strtod(values + 1, NULL);
     if (values[0] == '*' || values[0] == '\0')
         return (strcmp(text, "\"\"") != 0 && strcmp(text, "[]") != 0) == (values[0] == '*');
     (void)snprintf(bare, sizeof bare, "%.*s", (int)strcspn(text + (text[0] == '"'), "\""),
@@ -324,10 +328,11 @@ void pim_need_describe(const struct pim_hardware_need *need, const struct pim_co
     }
     const bool above = need->values[0] == '>', without = need->values[0] == '\0';
     describe_keys(need, configuration, wanted, here);
+    const bool standard = strstr(need->key, ".standard") != NULL;
     /* of a standard; which keys it has instead would be of no use */
-    if (purpose == PIM_TO_MAP && strstr(need->key, ".standard"))
+    if (purpose == PIM_TO_MAP && standard)
         (void)snprintf(instead, sizeof instead, " and which mappers do not take");
-    else if (without)
+    else if (without && standard)
         (void)snprintf(instead, sizeof instead, " and has values of its own (%.40s_values)", wanted);
     (void)snprintf(text, PIM_NEED_TEXT, "counts %s %.160s%s%s alone, %.130s here%s",
                    without ? "without" : "with", wanted, above ? " above " : "",

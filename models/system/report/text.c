@@ -275,9 +275,13 @@ enum pim_status pim_report_text(const struct pim_system *system, const struct pi
     const char *interconnect = family->interconnect ? family->interconnect(&system->hardware) : NULL;
     if (!interconnect)
         interconnect = fidelities[system->hardware.noc.fidelity];
-    fprintf(file, "%s, %s, %s on %" PRIu32 " x %" PRIu32 " %s, network: %s\n", description->family,
-            description->network, description->mapping, system->hardware.width, system->hardware.height,
-            family->plural, interconnect);
+    fprintf(file, "%s", description->family);
+    const char *const made_of[] = {description->network, description->mapping};
+    for (unsigned i = 0; i < 2; i++)
+        if (*made_of[i] != '\0')
+            fprintf(file, ", %s", made_of[i]);
+    fprintf(file, " on %" PRIu32 " x %" PRIu32 " %s, network: %s\n", system->hardware.width,
+            system->hardware.height, family->plural, interconnect);
     if (!result->complete)
         fprintf(file, "STOPPED BEFORE THE END: figures cover the first %" PRIu64 " cycles only\n",
                 result->cycles);
@@ -287,10 +291,10 @@ enum pim_status pim_report_text(const struct pim_system *system, const struct pi
             "work          %" PRIu64 " MACs (network %" PRIu64 ", padding %" PRIu64 "), %" PRIu64
             " instructions\n",
             result->actions.macs, description->macs, description->padding_macs, result->instructions);
-    if (inputs->estimate_differs)
-        fprintf(file, "estimates     of another hardware (%s), not shown\n", inputs->estimate_differs);
-    else if (!pim_trace_is_estimated(system->trace))
+    if (!pim_trace_is_estimated(system->trace))
         fprintf(file, "estimates     none in the trace\n");
+    else if (inputs->estimate_differs)
+        fprintf(file, "estimates     of another hardware (%s), not shown\n", inputs->estimate_differs);
     else if (!result->complete)
         fprintf(file, "estimates     of the whole trace, not shown\n");
     PIM_TRY(print_phases(system, result, estimates, file, error));

@@ -122,7 +122,6 @@ static const struct key_exception silent[] = {
     {"levels.memory", "channels", "goes with its banks, rows and columns; no other has them"},
     {"levels.memory_values", "channels, figure", "with a figure the sizes of the memory alone count"},
     {"unit.window", "channels", "must hold what the program depends on, and more does not help"},
-    {"unit.window", "tiles", "must hold what the program depends on, and more does not help"},
     {"tile.input_buffer_bits", "tiles", "must hold what a step takes, and more does not help"},
     {"tile.output_buffer_bits", "tiles", "must hold what a step gives, and more does not help"},
     {"tile.switching", "tiles, adaptive", "path_hold alone is adaptive"},
