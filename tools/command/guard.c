@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { HEAD_BYTES = 4096, TEXT_BYTES_MOST = 1 << 24, DEPTH_MOST = 10, FILES_MOST = 1000 };
 
@@ -301,6 +302,16 @@ static enum pim_status check_inputs(struct search *search, const struct option_u
 
 /* --- outputs --- */
 
+/* Whether it is the file or the pipe that standard output goes to: a second file at its place would take the
+ * name away from what is printed. */
+static bool is_standard_output(const char *path)
+{
+    struct stat named, standard;
+    return stat(path, &named) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+           (S_ISREG(named.st_mode) || S_ISFIFO(named.st_mode)) && named.st_dev == standard.st_dev &&
+           named.st_ino == standard.st_ino;
+}
+
 static enum pim_status check_pairs(const struct guarded *outputs, size_t count, struct pim_error *error)
 {
     for (size_t i = 0; i < count; i++)
@@ -332,6 +343,8 @@ enum pim_status guard_files(const struct option_usage *usage, const struct text_
             path = "-"; /* results go to standard output when no file is named */
         if (!path)
             continue;
+        if (rule->writes != WRITES_RESULTS && is_standard_output(path))
+            *(const char **)rule->target = path = "-";
         struct stat found;
         struct guarded *output = &outputs[count++];
         *output = (struct guarded){.option = rule->name, .path = path, .writes = rule->writes};

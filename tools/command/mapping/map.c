@@ -149,6 +149,11 @@ static enum pim_status map_with(struct request *request, void *options, struct p
         return pim_fail(error, PIM_USAGE, "--network FILE and --hardware FILE are needed");
     if (check_prints(request, options, error) != PIM_OK)
         return error->status;
+    if (map->output && strcmp(map->output, "-") == 0 &&
+        (request->format == FORMAT_JSON || !request->common.quiet))
+        return pim_fail(error, PIM_USAGE,
+                        "--output and the plan would both go to standard output: name a file%s",
+                        request->format == FORMAT_JSON ? "" : ", or add --quiet");
     search->context = &bar;
     search->progress = !request->common.quiet && isatty(STDERR_FILENO) ? show_progress : NULL;
     search->stop = map->mapper->stops ? interrupted : NULL;
