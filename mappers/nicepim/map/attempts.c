@@ -23,11 +23,10 @@ const char *const nice_methods[NICE_METHODS] = {
 
 /* A plan by one method with one pair of weights. */
 struct attempt {
-    enum nice_method method;
-    struct nice_weights weights;
-    uint32_t width, height; /* of the nodes that work; 0, 0: all */
-    bool both;              /* the plan of branches one after another is the same: there are none */
-    bool left_out;          /* a stop came before it was begun, or begun again */
+    struct nice_way way;
+    uint64_t most_cycles; /* what takes longer is not estimated to its end; 0: all is */
+    bool both;            /* the plan of branches one after another is the same: there are none */
+    bool left_out;        /* a stop came before it was begun, or begun again */
     enum pim_status status;
     struct nice_plan plan;
     struct nice_result result;
@@ -65,10 +64,13 @@ static enum pim_status try_limit(const struct nice_search *search, struct attemp
                                              .batch = search->batch,
                                              .capacity = capacity,
                                              .copy_limit = copy_limit,
-                                             .method = attempt->method,
-                                             .weights = attempt->weights,
-                                             .width = attempt->width,
-                                             .height = attempt->height,
+                                             .method = attempt->way.method,
+                                             .weights = attempt->way.weights,
+                                             .rule = attempt->way.rule,
+                                             .layouts = attempt->way.layouts,
+                                             .most_cycles = attempt->most_cycles,
+                                             .width = attempt->way.width,
+                                             .height = attempt->way.height,
                                              .tiles = tiles,
                                              .cycles = cycles,
                                              .stop = search->stop};
@@ -156,10 +158,10 @@ static bool keep(const struct nice_search *search, enum nice_objective turn, str
     const struct nice_tried tried = {attempt->result.cycles, attempt->result.energy.total};
     if (attempt->both)
         (void)note(search, NICE_SERIAL, attempt, best);
-    if (!note(search, attempt->method, attempt, best))
+    if (!note(search, attempt->way.method, attempt, best))
         return false;
     if (is_less(NICE_LATENCY, &tried, &best->least[NICE_LATENCY]))
-        best->fastest = (struct nice_way){attempt->method, attempt->weights, attempt->width, attempt->height};
+        best->fastest = attempt->way;
     const bool least = is_less(turn, &tried, &best->least[turn]),
                asked = is_less(search->objective, &tried, &best->least[search->objective]);
     for (int objective = 0; objective < NICE_OBJECTIVES; objective++) {
@@ -170,7 +172,7 @@ static bool keep(const struct nice_search *search, enum nice_objective turn, str
         nice_plan_terminate(&best->plan);
         best->plan = attempt->plan;
         best->result = attempt->result;
-        best->method = attempt->method;
+        best->method = attempt->way.method;
         best->found = true;
     } else {
         nice_plan_terminate(&attempt->plan);
@@ -215,11 +217,11 @@ static bool list_corners(const struct turn *turn, const struct nice_best *best, 
     bool half = false;
     attempts->count = 0;
     for (unsigned i = 0; i < CORNERS && sides[i] < longer; i++) {
-        const struct attempt attempt = {.method = NICE_SERIAL,
-                                        .weights = turn->weights,
-                                        .width = width > height ? sides[i] : width,
-                                        .height = width > height ? height : sides[i]};
-        const struct nice_tried bound = bound_of(attempts->search, attempt.width, attempt.height);
+        const struct attempt attempt = {.way = {.method = NICE_SERIAL,
+                                                .weights = turn->weights,
+                                                .width = width > height ? sides[i] : width,
+                                                .height = width > height ? height : sides[i]}};
+        const struct nice_tried bound = bound_of(attempts->search, attempt.way.width, attempt.way.height);
         if (!is_less(turn->objective, &bound, &best->least[turn->objective]))
             continue;
         attempts->list[attempts->count++] = attempt;
@@ -246,18 +248,79 @@ static void try_corners(const struct nice_search *search, const struct turn *tur
         /* What does not fit on a half does not fit on less. */
         further = half && attempts.list[0].status == PIM_OK;
         if (further) {
-            width = attempts.list[0].width;
-            height = attempts.list[0].height;
+            width = attempts.list[0].way.width;
+            height = attempts.list[0].way.height;
         }
         for (unsigned i = 0; i < attempts.count; i++) {
             struct attempt *attempt = &attempts.list[i];
             if (keep(search, turn->objective, attempt, best)) {
                 further = true;
-                width = attempt->width;
-                height = attempt->height;
+                width = attempt->way.width;
+                height = attempt->way.height;
             }
         }
     }
+}
+
+/* The plan by a rule that ends first; 0 cycles: there is none yet. */
+struct thumb {
+    uint64_t cycles;
+    uint32_t width, height;
+};
+
+/* Both rules on a corner: layouts may still make up for a quarter more than the best plan takes. */
+static void try_rules_on(const struct nice_search *search, uint32_t width, uint32_t height, bool layouts,
+                         struct pim_workers *workers, struct nice_best *best, struct thumb *thumb)
+{
+    const uint64_t least = best->least[NICE_LATENCY].cycles;
+    const bool all = width == search->hardware->width && height == search->hardware->height;
+    struct attempts attempts = {
+        .search = search, .forced = ATTEMPTS, .tiles = best->tiles, .cycles = best->cycles};
+    for (int rule = NICE_BY_ROWS; rule < NICE_RULES; rule++)
+        attempts.list[attempts.count++] = (struct attempt){.way = {.method = NICE_SERIAL,
+                                                                   .weights = {.cycles = 1},
+                                                                   .width = all ? 0 : width,
+                                                                   .height = all ? 0 : height,
+                                                                   .rule = (enum nice_rule)rule,
+                                                                   .layouts = layouts},
+                                                           .most_cycles = least + least / 4};
+    pim_workers_run(workers, work, &attempts, 0, attempts.count);
+    for (unsigned i = 0; i < attempts.count; i++) {
+        struct attempt *attempt = &attempts.list[i];
+        best->cut_short = best->cut_short || attempt->left_out;
+        if (attempt->status == PIM_OK && attempt->result.cycles <= attempt->most_cycles &&
+            (thumb->cycles == 0 || attempt->result.cycles < thumb->cycles))
+            *thumb = (struct thumb){attempt->result.cycles, width, height};
+        if (attempt->status == PIM_OK && attempt->result.cycles < best->least[NICE_LATENCY].cycles) {
+            attempt->plan.most_cycles = 0;
+            (void)keep(search, NICE_LATENCY, attempt, best);
+        } else {
+            nice_plan_terminate(&attempt->plan);
+        }
+    }
+}
+
+/*
+ * Candidates know what moves between layers only roughly, and each is the cheapest behind those before it: so
+ * a plan may be slower than one that cuts all layers alike. Both rules of thumb are estimated on corners of
+ * all shapes, those that are soon seen to be slower not to their end, and layouts are chosen for the best.
+ */
+static void try_rules(const struct nice_search *search, struct pim_workers *workers, struct nice_best *best)
+{
+    static const uint32_t sides[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32};
+    enum { SIDES = sizeof sides / sizeof sides[0] };
+    const uint32_t width = search->hardware->width, height = search->hardware->height;
+    struct thumb thumb = {0};
+    for (size_t h = 0; h < SIDES && (h == 0 || sides[h - 1] < height); h++) {
+        for (size_t w = 0; w < SIDES && (w == 0 || sides[w - 1] < width); w++) {
+            const uint32_t corner[2] = {pim_smaller32(sides[w], width), pim_smaller32(sides[h], height)};
+            const struct nice_tried bound = bound_of(search, corner[0], corner[1]);
+            if (is_less(NICE_LATENCY, &bound, &best->least[NICE_LATENCY]))
+                try_rules_on(search, corner[0], corner[1], false, workers, best, &thumb);
+        }
+    }
+    if (thumb.cycles > 0)
+        try_rules_on(search, thumb.width, thumb.height, true, workers, best, &thumb);
 }
 
 /* All methods with the weights of a turn. */
@@ -275,8 +338,8 @@ static void try_weights(const struct nice_search *search, const struct turn *tur
         if (method == NICE_SERIAL && attempts.count > 0 && attempts.list[0].both)
             continue;
         if (search->asked[method] && (method < NICE_SEQUENTIAL || turn->weights.energy == 0))
-            attempts.list[attempts.count++] =
-                (struct attempt){.method = (enum nice_method)method, .weights = turn->weights, .both = both};
+            attempts.list[attempts.count++] = (struct attempt){
+                .way = {.method = (enum nice_method)method, .weights = turn->weights}, .both = both};
     }
     pim_workers_run(workers, work, &attempts, 0, attempts.count);
     if (!best->found)
@@ -288,6 +351,8 @@ static void try_weights(const struct nice_search *search, const struct turn *tur
     }
     if (search->asked[NICE_SERIAL] && best->tried[NICE_SERIAL].cycles > 0)
         try_corners(search, turn, workers, best);
+    if (search->asked[NICE_SERIAL] && turn->objective == NICE_LATENCY && best->found)
+        try_rules(search, workers, best);
 }
 
 /*
@@ -343,8 +408,7 @@ static enum pim_status refine_fastest(const struct nice_search *search, struct n
         best->cut_short = best->plan.cut_short;
         return PIM_OK;
     }
-    *attempt = (struct attempt){
-        .method = way->method, .weights = way->weights, .width = way->width, .height = way->height};
+    *attempt = (struct attempt){.way = *way};
     work(&attempts, 0, 0);
     best->cut_short = attempt->status == PIM_OK ? attempt->plan.cut_short : nice_stop_asked(&search->stop);
     if (attempt->status != PIM_OK && best->cut_short) /* what is cut short may not fit */

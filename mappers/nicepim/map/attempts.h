@@ -46,6 +46,8 @@ struct nice_way {
     enum nice_method method;
     struct nice_weights weights;
     uint32_t width, height; /* of the nodes that work; 0, 0: all */
+    enum nice_rule rule;    /* that decides instead of the method; its layouts are chosen, or all BHWC */
+    bool layouts;
 };
 
 struct nice_best {

@@ -5,6 +5,7 @@
 #include "mappers/nicepim/map/program/product.h"
 #include "mappers/nicepim/map/program/vectors.h"
 #include "mappers/nicepim/map/results.h"
+#include "sim/integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -284,6 +285,62 @@ static enum pim_status make_sequential(struct nice_plan *plan, struct pim_error 
     return PIM_OK;
 }
 
+/* --- rules of thumb --- */
+
+/* False: groups would be cut, or no tile fits. */
+static bool cut_by_rule(struct nice_plan *plan, uint32_t layer, enum nice_rule rule)
+{
+    const struct flow_operation *operation = &plan->flow.operation[layer];
+    const uint32_t height = plan->hardware->height, width = plan->hardware->width;
+    const bool rows = rule == NICE_BY_ROWS && operation->conv.length[PIM_LOOP_P] > 1;
+    struct nice_decision *decision = &plan->decision[layer];
+    struct pim_part part;
+    struct tile_product product;
+    struct tiling tiling;
+    *decision = (struct nice_decision){.region = {.width = width, .height = height}, .sharing = 1};
+    for (size_t loop = 0; loop < PIM_LOOPS; loop++) {
+        const bool cut = loop == (rows ? PIM_LOOP_P : PIM_LOOP_K);
+        decision->cut.high[loop] = cut ? height : 1;
+        decision->cut.wide[loop] = cut ? width : 1;
+        decision->cut.order[loop] = (uint8_t)loop;
+    }
+    if (!flow_groups_are_whole(operation, rows ? 1 : height * width))
+        return false;
+    pim_cut_part(&operation->conv, &decision->cut, 0, 0, &part);
+    const uint64_t port = plan->hardware->port_bytes,
+                   bytes = pim_part_weights(&operation->conv, &part) * FLOW_BYTES;
+    decision->stored = operation->right == FLOW_STORED ? pim_divide_up(bytes, port) * port : 0;
+    if (!nice_tile_product(plan, layer, &decision->cut, &part, &product) ||
+        !nice_tiling(plan, &product, &tiling))
+        return false;
+    decision->cycles = tiling.total;
+    return true;
+}
+
+static enum pim_status make_by_rule(struct nice_plan *plan, const struct nice_request *request,
+                                    uint32_t *parent, struct pim_error *error)
+{
+    plan->cost = 0;
+    plan->by_rule = true;
+    for (uint32_t i = 0; i < plan->flow.count; i++)
+        plan->layout[i] = (struct pim_map_layout){PIM_LAYOUT_BHWC, 1};
+    for (uint32_t i = 0; i < plan->flow.count; i++) {
+        if (plan->flow.operation[i].kind == FLOW_PRODUCT && !cut_by_rule(plan, i, request->rule))
+            return pim_fail(error, PIM_BAD_INPUT, "layer %.80s cannot be cut by the rule",
+                            plan->flow.graph->layers[i].name);
+        plan->cost += plan->decision[i].cycles;
+    }
+    plan->stored = nice_plan_stored(plan);
+    if (plan->stored > plan->capacity)
+        return pim_fail(error, PIM_BAD_INPUT, "the weights do not fit where no nodes share them");
+    if (!request->layouts)
+        return PIM_OK;
+    tie_classes(&plan->flow, parent);
+    return choose_layouts(plan, parent, error);
+}
+
+/* --- plans --- */
+
 /* The hardware with the nodes alone that work. */
 static enum pim_status take_corner(const struct nice_request *request, struct nice_plan *plan,
                                    struct pim_error *error)
@@ -310,6 +367,7 @@ enum pim_status nice_plan_make(const struct nice_request *request, struct nice_p
                                .cycles = request->cycles,
                                .copy_limit = request->copy_limit,
                                .stop = request->stop,
+                               .most_cycles = request->most_cycles,
                                .serial = request->method == NICE_SERIAL,
                                .sequential = request->method == NICE_SEQUENTIAL};
     bool pipeline = request->method == NICE_PIPELINE;
@@ -334,7 +392,9 @@ enum pim_status nice_plan_make(const struct nice_request *request, struct nice_p
     if (!plan->decision || !plan->layout || !plan->tiles || (pipeline && !plan->part) || !parent || !layout ||
         !kept_layout || !kept)
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the plan");
-    if (status == PIM_OK)
+    if (status == PIM_OK && request->rule != NICE_NO_RULE)
+        status = make_by_rule(plan, request, parent, error);
+    else if (status == PIM_OK)
         status = plan->sequential || pipeline ? make_sequential(plan, error)
                                               : alternate(plan, parent, layout, kept, kept_layout, error);
     free(parent);

@@ -18,6 +18,10 @@ enum nice_method {
         NICE_METHODS
 };
 
+/* Rules of thumb: every layer on all nodes that work, each with a part of the rows or of the output channels,
+ * where there are several. */
+enum nice_rule { NICE_NO_RULE, NICE_BY_ROWS, NICE_BY_CHANNELS, NICE_RULES };
+
 /* What a plan is made of; network and hardware are borrowed. */
 struct nice_request {
     const struct pim_network *network;
@@ -26,6 +30,9 @@ struct nice_request {
     uint64_t capacity, copy_limit;
     enum nice_method method;
     struct nice_weights weights;
+    enum nice_rule rule;  /* of branches one after another: cuts are by it, and weights are not shared */
+    bool layouts;         /* of a rule: they are chosen; else all maps are BHWC */
+    uint64_t most_cycles; /* of the plan, as there */
     /* Nodes that work, from node 0 on: the corner of the array; 0, 0: all of them. A pipeline takes all. */
     uint32_t width, height;
     struct tile_memory *tiles;        /* of this thread, as long as the plan is; NULL: the plan has its own */

@@ -249,6 +249,9 @@ static enum pim_status print(void *plan, FILE *file, struct pim_error *error)
     if (p->corner)
         fprintf(file, "nodes that work      %" PRIu32 " x %" PRIu32 " of %" PRIu32 " x %" PRIu32 "\n",
                 p->hardware->height, p->hardware->width, p->array->height, p->array->width);
+    if (p->by_rule)
+        fprintf(file,
+                "rule of thumb        every layer on these nodes by rows or output channels, then refined\n");
     fprintf(file, "weights of a node    %" PRIu64 " bytes of %" PRIu64 " there are for them\n", p->stored,
             p->capacity);
     if (p->rounded)
@@ -335,7 +338,7 @@ static void put_choice(struct pim_json *json, const struct nice_plan *p)
     bool cycles = p->weights.energy == 0;
     pim_json_put_count(json, cycles ? "choice_cycles" : "choice_cost", p->cost);
     pim_json_put_count(json, cycles ? "choice_bound_cycles" : "choice_bound", p->bound);
-    pim_json_put_boolean(json, "choice_exact", !p->rounded && !p->sequential && p->parts == 0);
+    pim_json_put_boolean(json, "choice_exact", !p->rounded && !p->sequential && !p->by_rule && p->parts == 0);
 }
 
 static void put_energy(struct pim_json *json, const struct nice_energy *energy)

@@ -52,10 +52,12 @@ struct nice_plan {
     bool unjoinable;               /* the exact choice had fronts that were too large */
     bool serial;                   /* branches one after another */
     bool sequential;               /* the paper's baseline instead */
+    bool by_rule;                  /* decisions are by a rule of thumb: there was no choice */
     uint32_t parallel_segments;    /* whose branches work side by side */
     uint32_t images, parts;        /* of a pipeline; no parts: there is none */
     uint32_t *part;                /* of each layer of a pipeline */
     uint32_t front_points, rounds; /* of the choice; alternations until nothing changed */
+    uint64_t most_cycles; /* where it takes longer, its estimate ends; 0: it is made whatever it takes */
     struct nice_stop stop;
     bool cut_short; /* it was stopped before these, or the refinement, were over */
 };

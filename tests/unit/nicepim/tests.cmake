@@ -41,6 +41,12 @@ pimsim_test(test_nicepim_corners
   LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
   SUITES corners)
 
+# Plans against rules of thumb.
+pimsim_test(test_nicepim_rules
+  SOURCES ${nicepim}/test_rules.c ${nicepim}/plans.c ${nicepim}/../estimate/machine.c ${nicepim}/../pimcomp/values/nets.c
+  LINK pimsim_nicepim pimsim_network pimsim_machine pimsim_system
+  SUITES rules)
+
 # Cuts that are refined by the estimate of the whole.
 pimsim_test(test_nicepim_refine
   SOURCES ${nicepim}/test_refine.c ${nicepim}/plans.c ${nicepim}/../estimate/machine.c

@@ -8,6 +8,8 @@
 #include <string.h>
 
 enum { MOST_SHARING = 1024, MOST_CANDIDATES = 1024 };
+/* Loops whose parts all need the same weights. */
+enum { NEED_WEIGHTS = 1u << PIM_LOOP_B | 1u << PIM_LOOP_P | 1u << PIM_LOOP_Q };
 
 /* Which pieces of the input a node has: places[first[node]] .. places[first[node + 1] - 1]. */
 struct owned {
@@ -164,9 +166,8 @@ struct trial {
 
 static void consider(struct walk *walk, const struct trial *cut, uint64_t weights, uint64_t needing)
 {
-    enum { LOOPS = 1u << PIM_LOOP_B | 1u << PIM_LOOP_P | 1u << PIM_LOOP_Q };
     const struct nice_plan *plan = walk->plan;
-    uint64_t load = crossing(cut->cut, LOOPS);
+    uint64_t load = crossing(cut->cut, NEED_WEIGHTS);
     uint64_t port = walk->plan->hardware->port_bytes;
     struct candidate nearest = {.cost = UINT64_MAX};
     for (uint32_t g = 1; g <= needing && g < MOST_SHARING; g++) {
@@ -174,7 +175,7 @@ static void consider(struct walk *walk, const struct trial *cut, uint64_t weight
             continue;
         uint64_t shared = walk->plan->sequential ? 0 : share_cycles(walk->plan, weights, g, load, false);
         uint64_t total = cut->cycles + shared;
-        double pj = cut->pj + share_pj(plan, cut->cut, LOOPS, cut->nodes, weights, g, false);
+        double pj = cut->pj + share_pj(plan, cut->cut, NEED_WEIGHTS, cut->nodes, weights, g, false);
         struct candidate trial = {.cut = *cut->cut,
                                   .sharing = g,
                                   .cycles = total,
@@ -191,11 +192,14 @@ static void consider(struct walk *walk, const struct trial *cut, uint64_t weight
         insert_nearest(walk, &nearest);
 }
 
-static uint32_t parts_of(const struct pim_cut *cut, uint32_t loops)
+/* Parts of these loops that have something to do. */
+static uint32_t parts_of(const struct walk *walk, const struct pim_cut *cut, uint32_t loops)
 {
     uint32_t parts = 1;
-    for (size_t loop = 0; loop < PIM_LOOPS; loop++)
-        parts *= loops >> loop & 1 ? cut->high[loop] * cut->wide[loop] : 1;
+    for (size_t loop = 0; loop < PIM_LOOPS; loop++) {
+        if (loops >> loop & 1)
+            parts *= pim_smaller32(cut->high[loop] * cut->wide[loop], walk->operation->conv.length[loop]);
+    }
     return parts;
 }
 
@@ -262,8 +266,7 @@ static void count_sharing(const struct walk *walk, struct trial *trial, const st
 {
     const struct nice_plan *plan = walk->plan;
     const struct pim_cut *cut = trial->cut;
-    uint64_t of_k = (uint64_t)cut->high[PIM_LOOP_K] * cut->wide[PIM_LOOP_K],
-             of_c = (uint64_t)cut->high[PIM_LOOP_C] * cut->wide[PIM_LOOP_C];
+    uint64_t of_k = parts_of(walk, cut, 1u << PIM_LOOP_K), of_c = parts_of(walk, cut, 1u << PIM_LOOP_C);
     struct pim_span box[4];
     flow_product_box(walk->operation, part, box);
     uint64_t inputs = flow_box_elements(box) * FLOW_BYTES;
@@ -272,7 +275,7 @@ static void count_sharing(const struct walk *walk, struct trial *trial, const st
     if (walk->operation->right != FLOW_STORED) {
         enum { LOOPS = 1u << PIM_LOOP_P | 1u << PIM_LOOP_Q };
         flow_right_box(walk->operation, part, box);
-        uint64_t right = flow_box_elements(box) * FLOW_BYTES, of_p = parts_of(cut, LOOPS);
+        uint64_t right = flow_box_elements(box) * FLOW_BYTES, of_p = parts_of(walk, cut, LOOPS);
         trial->cycles += share_cycles(plan, right, of_p, crossing(cut, LOOPS), false);
         trial->pj += share_pj(plan, cut, LOOPS, trial->nodes, right, of_p, false);
     }
@@ -303,7 +306,7 @@ static void look_at(struct walk *walk, const struct pim_cut *cut)
     largest->alike = flow_parts_like(&operation->conv, &largest->part);
     /* Of a product without stored weights nothing is shared as weights are. */
     const bool stored = operation->right == FLOW_STORED;
-    largest->needing = stored ? (uint64_t)parts[PIM_LOOP_B] * parts[PIM_LOOP_P] * parts[PIM_LOOP_Q] : 1;
+    largest->needing = stored ? parts_of(walk, cut, NEED_WEIGHTS) : 1;
     largest->weights = stored ? pim_part_weights(&operation->conv, &largest->part) * FLOW_BYTES : 0;
     largest->fits = nice_tile_product(walk->plan, walk->layer, cut, &largest->part, &largest->product);
     if (largest->fits && !walk->plan->sequential)
@@ -424,9 +427,10 @@ static enum pim_status find(struct walk walk, const struct home *const inputs[2]
     if (!walk.best || !walk.front.items || !list->items || !owned) {
         status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the candidates of a layer");
     } else {
-        walk_cuts(&walk, region->height, region->width, false);
+        /* Of the nearest those are looked at as well that leave nodes idle. */
+        walk_cuts(&walk, region->height, region->width, walk.nearest > 0);
         collect(&walk, list);
-        if (list->count == 0) { /* more nodes than the loops are long: some stay idle */
+        if (list->count == 0 && walk.nearest == 0) { /* more nodes than the loops are long: some stay idle */
             walk_cuts(&walk, region->height, region->width, true);
             collect(&walk, list);
         }
