@@ -96,6 +96,11 @@ double pim_tile_estimate_image(const struct pim_tile_estimate *estimate)
     return estimate->known ? end_of(estimate, 1) : (double)NAN;
 }
 
+double pim_tile_estimate_run(const struct pim_tile_estimate *estimate)
+{
+    return estimate->known ? end_of(estimate, estimate->images) : (double)NAN;
+}
+
 double pim_tile_estimate_interval(const struct pim_tile_estimate *estimate)
 {
     return estimate->known ? end_of(estimate, estimate->images) / estimate->images : (double)NAN;

@@ -38,6 +38,9 @@ void pim_tile_estimate_terminate(struct pim_tile_estimate *estimate);
 /* Of the first image, ns; NAN: it is not known. */
 double pim_tile_estimate_image(const struct pim_tile_estimate *estimate);
 
+/* Of all images, from the beginning of the run to its end, ns; NAN: it is not known. */
+double pim_tile_estimate_run(const struct pim_tile_estimate *estimate);
+
 /* End / images of all of them, ns; NAN: it is not known. */
 double pim_tile_estimate_interval(const struct pim_tile_estimate *estimate);
 

@@ -38,6 +38,17 @@ static void print_time(FILE *file, const char *name, double ns, bool stopped)
         fprintf(file, "%-20s not known: it was stopped before its simulation had ended\n", name);
 }
 
+/* Of all images, as the trace is; of the first alone as well, where there are several. */
+static void print_estimate(const struct pim_conflict_plan *plan, FILE *file)
+{
+    const struct pim_tile_estimate *estimate = &plan->estimate;
+    const bool stopped = plan->inputs->tiles && !estimate->known;
+    print_time(file, plan->choices->images > 1 ? "estimate, all" : "estimate",
+               pim_tile_estimate_run(estimate), stopped);
+    if (plan->choices->images > 1)
+        print_time(file, "estimate, first", pim_tile_estimate_image(estimate), stopped);
+}
+
 enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *file, struct pim_error *error)
 {
     const struct pim_tile_mapping_result *result = &plan->result;
@@ -65,8 +76,7 @@ enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *f
     if (plan->unestimated.status != PIM_OK)
         fprintf(file, "%-20s not known: %s\n", "estimate", plan->unestimated.text);
     else
-        print_time(file, "estimate", pim_tile_estimate_image(&plan->estimate),
-                   plan->inputs->tiles && !plan->estimate.known);
+        print_estimate(plan, file);
     print_time(file, "latency", result->latency_ns, result->stopped);
     if (plan->choices->images > 1)
         print_time(file, "time for an image", result->interval_ns, result->stopped);
@@ -84,8 +94,10 @@ static void put_real_or_null(struct pim_json *json, const char *name, double val
 /* null, with the reason beside it, where the estimate is not known. */
 static void put_estimate(struct pim_json *json, const struct pim_conflict_plan *plan)
 {
-    const double estimate = pim_tile_estimate_image(&plan->estimate);
+    const double estimate = pim_tile_estimate_run(&plan->estimate);
     put_real_or_null(json, "estimate_ns", estimate);
+    if (plan->choices->images > 1)
+        put_real_or_null(json, "estimate_first_image_ns", pim_tile_estimate_image(&plan->estimate));
     if (plan->unestimated.status != PIM_OK)
         pim_json_put_text(json, "estimate_unknown", plan->unestimated.text);
     else if (!isfinite(estimate))
@@ -103,6 +115,7 @@ enum pim_status pim_conflict_write_json(const struct pim_conflict_plan *plan, FI
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the report");
     pim_json_put_text(json, "network", plan->tiles.name);
     pim_json_put_text(json, "preset", plan->choices->preset ? "fixed" : "code");
+    pim_json_put_count(json, "images", plan->choices->images);
     pim_json_put_count(json, "nodes", plan->tiles.nodes);
     pim_json_put_count(json, "edges", plan->tiles.edges);
     pim_json_put_text(json, "mapping", pim_tile_mapping_name(plan->choices->mapping));

@@ -196,9 +196,26 @@ static void fill_columns(struct draw *draw)
     }
 }
 
+/* Whether pinned factors of spatial slots are no more than there are instances. */
+static bool pins_fit(const struct pim_mapping_space *space)
+{
+    uint64_t groups, lanes;
+    for (unsigned slot = PIM_SLOT_CHANNELS; slot <= PIM_SLOT_BANKS; slot++) {
+        uint64_t product = 1;
+        for (unsigned d = 0; d < PIM_DIMENSIONS; d++)
+            product *= space->factor[slot][d] > 0 && product <= UINT32_MAX ? space->factor[slot][d] : 1;
+        if (product > space->instances[slot])
+            return false;
+    }
+    pinned_columns(space, &groups, &lanes);
+    return tree_columns(groups, lanes) <= space->instances[PIM_SLOT_COLUMNS];
+}
+
 /* Pinned factors are taken before any free one. */
 static bool take_pins(struct draw *draw)
 {
+    if (!pins_fit(draw->space))
+        return false;
     for (unsigned slot = 0; slot < PIM_SLOTS; slot++) {
         for (unsigned d = 0; d < PIM_DIMENSIONS; d++) {
             uint32_t pinned = draw->space->factor[slot][d];

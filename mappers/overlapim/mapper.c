@@ -21,6 +21,10 @@ static const struct pim_option rows[] = {
                    "forward|backward|middle-output|middle-total",
                    "Where the search begins: at the first layer, the last, the one with the largest output, "
                    "or the one with the largest P x Q x C x K"),
+    PIM_CHOICE_ROW(
+        "search", struct pim_overlapim_options, random, "NAME", "local|random",
+        "Where candidates come from; local: a fifth of them is drawn from the whole mapping space, "
+        "the others near the best so far; random: all are drawn from the whole space"),
     PIM_CHOICE_ROW("channels-per-layer", struct pim_overlapim_options, channels, "NUMBER", "1|2|4",
                    "Channels that each layer has; 2 is the paper's setting"),
     PIM_COUNT_ROW("data-spaces", struct pim_overlapim_options, data_spaces, "NUMBER", 1, 1 << 22,
@@ -29,7 +33,7 @@ static const struct pim_option rows[] = {
                  "Factors, orders and weights that are not kept, for all layers or single ones"),
     PIM_CHOICE_ROW("analysis", struct pim_overlapim_options, analysis, "NAME", "exact|exhaustive",
                    "How ready times are found; exhaustive: by comparison of all data spaces, as in "
-                   "OverlaPIM, with as many candidates as take the run time of exact"),
+                   "OverlaPIM, with as many random candidates as take the run time of exact"),
     PIM_CHOICE_ROW("rows", struct pim_overlapim_options, rows, "KIND", "counted|real",
                    "What instructions name; counted: operations on rows that stand for others; real: those "
                    "of small products the rows of their own words"),
@@ -174,8 +178,9 @@ static enum pim_status describe(void *plan, struct pim_trace_description *descri
             macs += pim_workload_products(&made->plan.layers.layer[i].workload);
     }
     (void)snprintf(made->mapping, sizeof made->mapping,
-                   "%s, %" PRIu32 " channels a layer, %" PRIu64 " candidates",
-                   pim_series_name(made->plan.series), made->plan.search.channels, made->plan.search.budget);
+                   "%s, %" PRIu32 " channels a layer, %" PRIu64 " %scandidates",
+                   pim_series_name(made->plan.series), made->plan.search.channels, made->plan.search.budget,
+                   made->plan.search.random ? "random " : "");
     *description = (struct pim_trace_description){.family = "overlapim",
                                                   .network = made->plan.network,
                                                   .mapping = made->mapping,

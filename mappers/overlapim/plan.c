@@ -156,6 +156,7 @@ enum pim_status pim_overlapim_plan_make(const struct pim_mapper_inputs *inputs,
                                    .budget = options->search.steps ? options->search.steps : BUDGET,
                                    .seed = options->search.seed,
                                    .comparisons = options->analysis ? COMPARISONS : 0,
+                                   .random = options->random == 1 || options->analysis == 1,
                                    .real = plan->real,
                                    .order = (enum pim_search_order)options->order};
     uint32_t channels = plan->machine.stacks * plan->machine.channels;

@@ -42,6 +42,7 @@ struct pim_overlapim_options {
     struct pim_mapper_search search; /* steps: candidates a layer */
     unsigned objective;              /* enum pim_objective; which series is estimated and written */
     unsigned order;                  /* enum pim_search_order */
+    unsigned random;                 /* 1: all candidates are drawn from the whole space */
     unsigned channels;               /* index of 1, 2, 4 */
     uint64_t data_spaces;            /* of a layer, at most */
     const char *constraints;         /* file; NULL: none */

@@ -53,9 +53,9 @@ enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE 
     double original = (double)pim_overlapim_cycles(plan, PIM_SERIES_ORIGINAL);
     fprintf(file,
             "%s: %" PRIu32 " layers (%" PRIu32 " products), %" PRIu32 " channels each, %" PRIu64
-            " candidates a layer and objective\n",
+            " %scandidates a layer and objective\n",
             plan->network, plan->layers.count, plan->layers.products, plan->search.channels,
-            plan->search.budget);
+            plan->search.budget, plan->search.random ? "random " : "");
     pim_search_print_early("search: ", plan->ended_early, "\n", file);
     if (plan->layers.whole_links > 0)
         fprintf(file, "needs that are not followed, and taken as the whole of their producer: %" PRIu32 "\n",
@@ -138,6 +138,7 @@ enum pim_status pim_overlapim_write_json(const struct pim_overlapim_plan *plan, 
     pim_json_put_count(json, "layer_count", plan->layers.count);
     pim_json_put_count(json, "products", plan->layers.products);
     pim_json_put_count(json, "channels_per_layer", plan->search.channels);
+    pim_json_put_text(json, "search", plan->search.random ? "random" : "local");
     pim_json_put_count(json, "budget", plan->search.budget);
     pim_json_put_count(json, "seed", plan->search.seed);
     pim_search_put_early(plan->ended_early, json);

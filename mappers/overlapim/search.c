@@ -1,5 +1,6 @@
 #include "mappers/overlapim/search.h"
 
+#include "mappers/nest/near.h"
 #include "mappers/overlapim/ahead.h"
 #include "mappers/overlapim/chain/chain.h"
 #include "sim/integer.h"
@@ -10,8 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Candidates of a piece of work; draws until one fits; pieces between two looks at whether to stop. */
-enum { PIECE = 16, TRIES = 32, ROUND = 16 };
+/* Candidates of a piece of work; draws until one fits; pieces between two looks at whether to stop, at most. */
+enum { PIECE = 4, TRIES = 32, ROUND = 64 };
+
+/* A local search: the part of the candidates (one of so many) that is drawn from the whole space, rounds of
+ * the others, pieces of such a round at least, and the best so far near which they are. */
+enum { WHOLE = 5, ROUNDS = 24, LEAST = 8, BEST = 12 };
 
 PIM_NAMES(pim_objective_name, PIM_OBJECTIVE_MAP)
 
@@ -22,6 +27,13 @@ struct neighbour {
     const struct pim_layer_mapping *mapping;
 };
 
+/* What a piece of work has found. */
+struct piece {
+    struct pim_layer_mapping best; /* valid 0: nothing fitted */
+    uint64_t rows;                 /* the fewest that a refused candidate needed */
+    struct pim_error error;
+};
+
 struct task {
     const struct pim_search_inputs *inputs;
     uint32_t layer;
@@ -29,9 +41,11 @@ struct task {
     struct neighbour neighbour;
     struct pim_ahead *ahead;                  /* of that objective; else NULL */
     const struct pim_layer_mapping *mappings; /* of the layers before */
-    struct pim_layer_mapping *best;           /* by piece; valid 0: nothing fitted */
-    uint64_t *rows;                           /* by piece: the fewest rows that a refused candidate needed */
-    struct pim_error *errors;                 /* by piece */
+    struct piece *pieces;                     /* of a round */
+    uint64_t first;                           /* the number of the first of them */
+    struct pim_layer_mapping *best;           /* so far, the best first */
+    unsigned found;                           /* of them, BEST at most */
+    bool near;                                /* candidates are near these */
     bool stopped;
 };
 
@@ -124,20 +138,57 @@ static uint64_t alone(const struct pim_layer_mapping *mapping)
     return mapping->strides.steps * mapping->cost.total;
 }
 
+static bool better(const struct pim_layer_mapping *one, const struct pim_layer_mapping *other)
+{
+    return one->score < other->score || (one->score == other->score && alone(one) < alone(other));
+}
+
+/* The whole space, or the one near some of the best so far. */
+static void space_of_draw(const struct task *task, uint64_t number, struct pim_random *random,
+                          struct pim_mapping_space *space)
+{
+    struct pim_mapping_space whole = task->inputs->spaces[task->layer];
+    if (task->ahead && number % 2 == 1)
+        pim_mapping_space_by_rows(&whole);
+    if (task->near) { /* the better, the more often */
+        const uint64_t among = pim_random_below(random, task->found) + 1;
+        pim_mapping_space_near(&whole, &task->best[pim_random_below(random, among)].nest, random, space);
+    } else {
+        *space = whole;
+    }
+}
+
+static bool is_known(const struct task *task, const struct pim_nest *nest)
+{
+    for (unsigned i = 0; task->near && i < task->found; i++) {
+        if (pim_nest_like(nest, &task->best[i].nest))
+            return true;
+    }
+    return false;
+}
+
+/* The numbers of a candidate: seeds near each other have no candidates in common. */
+static void begin_candidate(const struct task *task, uint64_t number, struct pim_random *random)
+{
+    uint64_t state = (task->inputs->seed - 1) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    state ^= ((uint64_t)task->layer << 40) ^ number;
+    pim_random_initialize(random, pim_splitmix64(&state));
+}
+
 /* Candidate `number`; false when none of its draws fits. */
 static bool draw(const struct task *task, uint64_t number, struct pim_layer_mapping *candidate,
                  uint64_t *rows)
 {
     const struct pim_search_inputs *inputs = task->inputs;
     struct pim_random random;
-    struct pim_mapping_space space = inputs->spaces[task->layer];
+    struct pim_mapping_space space;
     struct pim_error ignored = {PIM_OK, ""};
-    uint64_t state = inputs->seed ^ ((uint64_t)task->layer << 40) ^ number;
-    pim_random_initialize(&random, pim_splitmix64(&state));
-    if (task->ahead && number % 2 == 1)
-        pim_mapping_space_by_rows(&space);
+    begin_candidate(task, number, &random);
     for (unsigned try = 0; try < TRIES; try++) {
+        if (try == 0 || task->near)
+            space_of_draw(task, number, &random, &space);
         if (!pim_mapping_space_sample(&space, &random, &candidate->nest) ||
+            is_known(task, &candidate->nest) ||
             pim_nest_derive(&inputs->layers->layer[task->layer].workload, &candidate->nest,
                             &candidate->strides, &ignored) != PIM_OK)
             continue;
@@ -156,26 +207,26 @@ static uint64_t piece_of(const struct pim_search_inputs *inputs)
     return inputs->comparisons > 0 ? inputs->budget : PIECE;
 }
 
-static void work(void *context, unsigned worker, uint64_t piece)
+static void work(void *context, unsigned worker, uint64_t number_of_piece)
 {
     struct task *task = context;
-    struct pim_layer_mapping *best = &task->best[piece], candidate = {.valid = 0};
-    uint64_t size = piece_of(task->inputs), last = (piece + 1) * size;
+    struct piece *piece = &task->pieces[number_of_piece - task->first];
+    struct pim_layer_mapping *best = &piece->best, candidate = {.valid = 0};
+    uint64_t size = piece_of(task->inputs), last = (number_of_piece + 1) * size;
     uint64_t left = task->inputs->comparisons * task->inputs->budget;
     (void)worker;
     best->valid = 0;
-    task->rows[piece] = UINT64_MAX;
-    task->errors[piece].status = PIM_OK;
-    for (uint64_t number = piece * size; number < last && number < task->inputs->budget; number++) {
+    piece->rows = UINT64_MAX;
+    piece->error.status = PIM_OK;
+    for (uint64_t number = last - size; number < last && number < task->inputs->budget; number++) {
         if (best->valid > 0 && task->inputs->comparisons > 0 && left == 0)
             return;
-        if (!draw(task, number, &candidate, &task->rows[piece]))
+        if (!draw(task, number, &candidate, &piece->rows))
             continue;
-        if (score(task, &candidate, &left, &task->errors[piece]) != PIM_OK)
+        if (score(task, &candidate, &left, &piece->error) != PIM_OK)
             return;
         uint64_t valid = best->valid + 1;
-        if (best->valid == 0 || candidate.score < best->score ||
-            (candidate.score == best->score && alone(&candidate) < alone(best)))
+        if (best->valid == 0 || better(&candidate, best))
             *best = candidate;
         best->valid = valid;
     }
@@ -201,36 +252,62 @@ static enum pim_status nothing_fits(const struct task *task, uint64_t rows, stru
         keeps_weights ? ", or weights that are not kept (drop weights, in a file of --constraints)" : "");
 }
 
+/* Takes a mapping among the best so far; of equal ones, those that came first. */
+static void admit(struct task *task, const struct pim_layer_mapping *mapping)
+{
+    unsigned place = task->found;
+    for (unsigned i = 0; i < task->found; i++) {
+        if (task->best[i].score == mapping->score && alone(&task->best[i]) == alone(mapping))
+            return;
+    }
+    while (place > 0 && better(mapping, &task->best[place - 1]))
+        place--;
+    if (place == BEST)
+        return;
+    task->found += task->found < BEST;
+    memmove(&task->best[place + 1], &task->best[place], (task->found - 1 - place) * sizeof *task->best);
+    task->best[place] = *mapping;
+}
+
+/* Pieces of the next round of `pieces`, of which `done` are done; whether they are near the best so far. */
+static uint64_t round_of(struct task *task, uint64_t pieces, uint64_t done)
+{
+    const uint64_t whole = task->inputs->random ? pieces : pim_divide_up(pieces, WHOLE);
+    task->near = done >= whole && task->found > 0;
+    if (task->near)
+        return pim_smaller(pim_smaller(pim_larger(pieces / ROUNDS, LEAST), ROUND), pieces - done);
+    return pim_smaller(ROUND, (done < whole ? whole : pieces) - done);
+}
+
 /* Looks at all candidates, or, when the search is stopped, at some, but until one fits. */
 static enum pim_status look(struct task *task, struct pim_layer_mapping *chosen, uint64_t *rows,
                             struct pim_error *error)
 {
     const struct pim_search_inputs *inputs = task->inputs;
-    uint64_t pieces = (inputs->budget + piece_of(inputs) - 1) / piece_of(inputs), next = 0, piece = 0;
-    const struct pim_layer_mapping *best = NULL;
-    uint64_t valid = 0;
+    const uint64_t pieces = pim_divide_up(inputs->budget, piece_of(inputs));
+    uint64_t valid = 0, done = 0;
     *rows = UINT64_MAX;
-    for (; piece < pieces && !(task->stopped && best && piece == next); piece++) {
-        if (piece == next) {
-            next = piece + ROUND < pieces ? piece + ROUND : pieces;
-            pim_workers_run(inputs->workers, work, task, piece, next);
-            task->stopped = task->stopped || (next < pieces && inputs->stop && inputs->stop(inputs->context));
+    task->found = 0;
+    while (done < pieces && !(task->stopped && task->found > 0)) {
+        const uint64_t next = done + round_of(task, pieces, done);
+        task->first = done;
+        pim_workers_run(inputs->workers, work, task, done, next);
+        task->stopped = task->stopped || (next < pieces && inputs->stop && inputs->stop(inputs->context));
+        for (const struct piece *piece = task->pieces; done < next; piece++, done++) {
+            if (piece->error.status != PIM_OK) {
+                *error = piece->error;
+                return pim_fail_in(error, "layer %s", inputs->layers->layer[task->layer].name);
+            }
+            *rows = pim_smaller(*rows, piece->rows);
+            valid += piece->best.valid;
+            if (piece->best.valid > 0)
+                admit(task, &piece->best);
         }
-        const struct pim_layer_mapping *mapping = &task->best[piece];
-        if (task->errors[piece].status != PIM_OK) {
-            *error = task->errors[piece];
-            return pim_fail_in(error, "layer %s", inputs->layers->layer[task->layer].name);
-        }
-        *rows = task->rows[piece] < *rows ? task->rows[piece] : *rows;
-        valid += mapping->valid;
-        if (mapping->valid > 0 && (!best || mapping->score < best->score ||
-                                   (mapping->score == best->score && alone(mapping) < alone(best))))
-            best = mapping;
     }
-    if (best)
-        *chosen = *best;
+    if (task->found > 0)
+        *chosen = task->best[0];
     chosen->valid = valid;
-    chosen->drawn = piece * piece_of(inputs) < inputs->budget ? piece * piece_of(inputs) : inputs->budget;
+    chosen->drawn = pim_smaller(done * piece_of(inputs), inputs->budget);
     return PIM_OK;
 }
 
@@ -336,18 +413,16 @@ static enum pim_status run(struct task *task, struct pim_layer_mapping *mappings
 enum pim_status pim_search_network(const struct pim_search_inputs *inputs, enum pim_objective objective,
                                    struct pim_layer_mapping *mappings, struct pim_error *error)
 {
-    uint64_t pieces = (inputs->budget + piece_of(inputs) - 1) / piece_of(inputs);
     struct task task = {.inputs = inputs,
                         .objective = objective,
-                        .best = calloc(pieces, sizeof *task.best),
-                        .rows = calloc(pieces, sizeof *task.rows),
-                        .errors = calloc(pieces, sizeof *task.errors)};
+                        .pieces = calloc(ROUND, sizeof *task.pieces),
+                        .best = calloc(BEST, sizeof *task.best)};
     bool *fixed = calloc(inputs->layers->count, sizeof *fixed);
     struct pim_ahead ahead = {0};
     enum pim_status status =
-        task.best && task.rows && task.errors && fixed
+        task.pieces && task.best && fixed
             ? PIM_OK
-            : pim_fail(error, PIM_NO_MEMORY, "out of memory for %" PRIu64 " candidates", inputs->budget);
+            : pim_fail(error, PIM_NO_MEMORY, "out of memory for the candidates of a layer");
     if (status == PIM_OK && objective == PIM_OBJECTIVE_AHEAD) {
         task.ahead = &ahead;
         status = pim_ahead_initialize(&ahead, inputs, error);
@@ -355,9 +430,8 @@ enum pim_status pim_search_network(const struct pim_search_inputs *inputs, enum 
     if (status == PIM_OK)
         status = run(&task, mappings, fixed, error);
     pim_ahead_terminate(&ahead);
+    free(task.pieces);
     free(task.best);
-    free(task.rows);
-    free(task.errors);
     free(fixed);
     return status;
 }

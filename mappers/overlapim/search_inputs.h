@@ -31,7 +31,8 @@ struct pim_search_inputs {
     uint32_t channels;                      /* of every layer */
     uint64_t budget, seed;
     enum pim_search_order order;
-    bool real; /* products are worked on rows of their own words (emit/real.h) */
+    bool random; /* all candidates are drawn from the whole space (search.h) */
+    bool real;   /* products are worked on rows of their own words (emit/real.h) */
     struct pim_workers *workers;
     /* Ready times by comparison of all data spaces, as OverlaPIM finds them: then this many comparisons for
      * each candidate of the budget, and the search of a layer ends when they are used up. 0: by analysis. */

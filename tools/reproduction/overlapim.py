@@ -41,7 +41,7 @@ class Runs:
         if key not in self.known:
             command = [self.program, "map", "overlapim", "--network", f"configs/networks/{network}.cfg",
                        "--hardware", f"configs/hardware/fast-overlapim-{hardware}.cfg", "--budget", str(self.budget),
-                       "--channels-per-layer", str(channels), "--order", order, "--analysis", analysis, "--objective", objective,
+                       "--search", "random", "--channels-per-layer", str(channels), "--order", order, "--analysis", analysis, "--objective", objective,
                        "--format", "json", "--quiet"]
             if trace:
                 command += ["-o", trace, "--force"]

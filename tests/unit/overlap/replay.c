@@ -132,7 +132,8 @@ struct replayed {
 };
 
 static void replay_on(const struct pim_network *network, struct pim_configuration *configuration,
-                      unsigned objective, unsigned budget, unsigned channels, struct replayed *replayed)
+                      unsigned objective, unsigned budget, unsigned channels, bool random,
+                      struct replayed *replayed)
 {
     char path[] = "/tmp/pimsim-overlap-XXXXXX";
     struct pim_error error = {PIM_OK, ""};
@@ -145,6 +146,7 @@ static void replay_on(const struct pim_network *network, struct pim_configuratio
     memcpy(&options, pim_overlapim_mapper.options.defaults, sizeof options);
     options.objective = objective;
     options.search.steps = budget;
+    options.random = random;
     options.channels = channels / 2; /* 1, 2, 4 */
     ck_assert_msg(pim_mapping_make(&pim_overlapim_mapper, &inputs, &options, &mapping, &error) == PIM_OK,
                   "%s", error.text);
@@ -170,7 +172,7 @@ static void replay_network(const struct replay *replay, const char *array, unsig
                                &error) == PIM_OK);
     struct pim_configuration *configuration = hardware(replay);
     ck_assert_msg(pim_configuration_set(configuration, array, &error) == PIM_OK, "%s", error.text);
-    replay_on(built, configuration, replay->objective, replay->budget, channels, replayed);
+    replay_on(built, configuration, replay->objective, replay->budget, channels, false, replayed);
     pim_network_destroy(built);
 }
 
@@ -228,7 +230,8 @@ void check_built(const struct built_replay *replay)
     struct pim_configuration *configuration = hardware(&on);
     for (const char *const *setting = replay->settings; *setting; setting++)
         ck_assert_msg(pim_configuration_set(configuration, *setting, &error) == PIM_OK, "%s", error.text);
-    replay_on(replay->network, configuration, replay->objective, replay->budget, replay->channels, &replayed);
+    replay_on(replay->network, configuration, replay->objective, replay->budget, replay->channels, true,
+              &replayed);
     ck_assert(json_is_true(json_object_get(replayed.plan, "hand_over_at_ends")) == replay->ends);
     json_t *phases = json_object_get(replayed.results, "phases");
     const double cycles = number(replayed.results, "cycles");
