@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Candidates of a piece of work; draws until one fits; pieces of a round, at most, behind which it may stop. */
+/* Candidates of a piece of work; draws until one fits; pieces between two looks whether to stop. */
 enum { PIECE = 4, TRIES = 32, ROUND = 64 };
 
 /* A local search: the part of the candidates (one of so many) that is drawn from the whole space, rounds of

@@ -12,7 +12,7 @@
  * row: what a pipeline of layers is made of, and what a draw of all orders seldom is.
  *
  * A fifth of the candidates is drawn from the whole space. The others come in rounds, each near one of the
- * best mappings before its round (mappers/nest/near.h), never the same as one of these. `random`: all are drawn
+ * best mappings before its round (mappers/nest/near.h), never the same as these. `random`: all are drawn
  * from the whole space. (The paper says of its search that it ends after a fixed number of valid mappings.)
  *
  * A candidate's random numbers come from seed, layer and number alone, and of equal scores the lower number
