@@ -162,6 +162,11 @@ static bool keep(const struct nice_search *search, enum nice_objective turn, str
         return false;
     if (is_less(NICE_LATENCY, &tried, &best->least[NICE_LATENCY]))
         best->fastest = attempt->way;
+    if (attempt->way.rule == NICE_NO_RULE &&
+        (best->chosen_cycles == 0 || tried.cycles < best->chosen_cycles)) {
+        best->chosen = attempt->way;
+        best->chosen_cycles = tried.cycles;
+    }
     const bool least = is_less(turn, &tried, &best->least[turn]),
                asked = is_less(search->objective, &tried, &best->least[search->objective]);
     for (int objective = 0; objective < NICE_OBJECTIVES; objective++) {
@@ -388,26 +393,12 @@ static enum pim_status try_all(const struct nice_search *search, struct pim_work
     return PIM_OK;
 }
 
-/* The plan of least cycles is refined, whatever is asked for: so each objective has the best of the same
- * plans. */
-static enum pim_status refine_fastest(const struct nice_search *search, struct nice_best *best,
-                                      struct pim_error *error)
+/* A plan is made again, refined, and kept where it is the best. */
+static enum pim_status refine_way(const struct nice_search *search, const struct nice_way *way,
+                                  struct nice_best *best, struct pim_error *error)
 {
     struct attempts attempts = {.search = search, .tiles = best->tiles, .cycles = best->cycles, .count = 1};
     struct attempt *attempt = &attempts.list[0];
-    const struct nice_way *way = &best->fastest;
-    if (way->method >= NICE_SEQUENTIAL) /* baselines are as they are */
-        return PIM_OK;
-    best->cut_short = best->cut_short || nice_stop_asked(&search->stop);
-    if (best->cut_short)
-        return PIM_OK;
-    if (search->objective == NICE_LATENCY) {
-        if (nice_refine(&best->plan, &best->result, error) != PIM_OK)
-            return error->status;
-        best->tried[best->method] = (struct nice_tried){best->result.cycles, best->result.energy.total};
-        best->cut_short = best->plan.cut_short;
-        return PIM_OK;
-    }
     *attempt = (struct attempt){.way = *way};
     work(&attempts, 0, 0);
     best->cut_short = attempt->status == PIM_OK ? attempt->plan.cut_short : nice_stop_asked(&search->stop);
@@ -421,6 +412,42 @@ static enum pim_status refine_fastest(const struct nice_search *search, struct n
     }
     (void)keep(search, search->objective, attempt, best);
     return PIM_OK;
+}
+
+/* The fastest plan, which is there still if cycles are asked for. */
+static enum pim_status refine_fastest(const struct nice_search *search, struct nice_best *best,
+                                      struct pim_error *error)
+{
+    if (search->objective != NICE_LATENCY) {
+        const struct nice_way fastest = best->fastest;
+        return refine_way(search, &fastest, best, error);
+    }
+    if (nice_refine(&best->plan, &best->result, error) != PIM_OK)
+        return error->status;
+    best->tried[best->method] = (struct nice_tried){best->result.cycles, best->result.energy.total};
+    best->least[NICE_LATENCY] = best->tried[best->method];
+    best->cut_short = best->plan.cut_short;
+    return PIM_OK;
+}
+
+/* The plan of least cycles is refined, whatever is asked for: so each objective has the best of the same
+ * plans. A rule leaves less to refine: where it won, the fastest other plan may still end before it. */
+static enum pim_status refine(const struct nice_search *search, struct nice_best *best,
+                              struct pim_error *error)
+{
+    const struct nice_way chosen = best->chosen;
+    const bool by_rule = best->fastest.rule != NICE_NO_RULE;
+    best->cut_short = best->cut_short || nice_stop_asked(&search->stop);
+    if (best->cut_short || best->fastest.method >= NICE_SEQUENTIAL) /* baselines are as they are */
+        return PIM_OK;
+    if (refine_fastest(search, best, error) != PIM_OK)
+        return error->status;
+    const uint64_t least = best->least[NICE_LATENCY].cycles;
+    best->cut_short = best->cut_short || nice_stop_asked(&search->stop);
+    if (best->cut_short || !by_rule || chosen.method >= NICE_SEQUENTIAL || best->chosen_cycles == 0 ||
+        best->chosen_cycles > least + least / 4)
+        return PIM_OK;
+    return refine_way(search, &chosen, best, error);
 }
 
 /* Whether segments have branches that may work side by side. What is wrong with the network, plans tell. */
@@ -452,7 +479,7 @@ enum pim_status nice_search(const struct nice_search *search, struct nice_best *
     if (status == PIM_OK)
         status = try_all(search, workers, best, error);
     if (status == PIM_OK)
-        status = refine_fastest(search, best, error);
+        status = refine(search, best, error);
     pim_workers_destroy(workers);
     return status;
 }

@@ -112,6 +112,39 @@ START_TEST(better_hardware_is_not_slower)
 }
 END_TEST
 
+/* A rule of thumb is faster before refinement, and slower than the fastest other plan behind it. */
+START_TEST(more_than_a_rule_is_refined)
+{
+    static struct machine machine;
+    struct pim_network *network = nicepim_network("configs/networks/shufflenet.cfg", "network.image=64");
+    struct nice_plan plan;
+    struct nice_result result;
+    struct nice_best best = {0};
+    struct pim_error error = {0};
+    machine_read(&machine, "nicepim-4x4", NULL, 0);
+    const struct nice_search search = {.network = network,
+                                       .hardware = &machine.estimate,
+                                       .batch = 1,
+                                       .asked = {[NICE_SERIAL] = true},
+                                       .objective = NICE_LATENCY,
+                                       .threads = 1};
+    check(nice_search(&search, &best, &error), &error);
+    ck_assert(best.fastest.rule != NICE_NO_RULE && best.chosen.rule == NICE_NO_RULE);
+    struct nice_request request = nicepim_request(network, &machine.estimate, best.chosen.method);
+    request.weights = best.chosen.weights;
+    request.width = best.chosen.width;
+    request.height = best.chosen.height;
+    check(nice_plan_make(&request, &plan, &error), &error);
+    check(nice_emit(&plan, NULL, &result, &error), &error);
+    ck_assert_uint_eq(result.cycles, best.chosen_cycles);
+    check(nice_refine(&plan, &result, &error), &error);
+    ck_assert_uint_le(best.result.cycles, result.cycles);
+    nice_best_terminate(&best);
+    nice_plan_terminate(&plan);
+    pim_network_destroy(network);
+}
+END_TEST
+
 struct patience {
     uint64_t left;
 };
@@ -219,6 +252,7 @@ void pimsim_suites(SRunner *runner)
     const int count = PIM_CASES(sizeof jobs / sizeof jobs[0]);
     tcase_add_loop_test(tests, nothing_gets_slower, 0, count);
     tcase_add_loop_test(tests, weights_keep_to_their_memory, 0, count);
+    tcase_add_test(tests, more_than_a_rule_is_refined);
     tcase_add_loop_test(tests, better_hardware_is_not_slower, 0,
                         PIM_CASES(sizeof ladders / sizeof ladders[0]));
     tcase_add_test(tests, stop_takes_the_best_so_far);
