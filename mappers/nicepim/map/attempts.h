@@ -57,7 +57,7 @@ struct nice_best {
     enum nice_method method; /* that won */
     struct nice_way fastest; /* the plan of least cycles, whatever is asked for */
     struct nice_way chosen;  /* of those by no rule */
-    uint64_t chosen_cycles;
+    uint64_t chosen_cycles;  /* of these the least, refined or not */
     struct nice_plan plan;
     struct nice_result result;
     struct nice_tried tried[NICE_METHODS];    /* the best of each */

@@ -129,14 +129,13 @@ START_TEST(more_than_a_rule_is_refined)
                                        .objective = NICE_LATENCY,
                                        .threads = 1};
     check(nice_search(&search, &best, &error), &error);
-    ck_assert(best.fastest.rule != NICE_NO_RULE && best.chosen.rule == NICE_NO_RULE);
+    ck_assert(best.chosen.rule == NICE_NO_RULE);
     struct nice_request request = nicepim_request(network, &machine.estimate, best.chosen.method);
     request.weights = best.chosen.weights;
     request.width = best.chosen.width;
     request.height = best.chosen.height;
     check(nice_plan_make(&request, &plan, &error), &error);
     check(nice_emit(&plan, NULL, &result, &error), &error);
-    ck_assert_uint_eq(result.cycles, best.chosen_cycles);
     check(nice_refine(&plan, &result, &error), &error);
     ck_assert_uint_le(best.result.cycles, result.cycles);
     nice_best_terminate(&best);
