@@ -9,6 +9,7 @@ Suite *nest_suite(void);
 Suite *refusal_suite(void);
 Suite *machine_suite(void);
 Suite *search_suite(void);
+Suite *near_suite(void);
 Suite *values_suite(void);
 Suite *replay_suite(void);
 Suite *concat_suite(void);

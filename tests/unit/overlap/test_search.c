@@ -1,10 +1,10 @@
 /* The mapping space, the performance model, the layers of networks, and the search. */
 #include "mappers/mappers.h"
-#include "mappers/nest/near.h"
 #include "mappers/overlapim/constraints.h"
 #include "mappers/overlapim/plan.h"
 #include "models/system/schema.h"
 #include "sim/output/json.h"
+#include "tests/unit/overlap/setting.h"
 #include "tests/unit/overlap/suites.h"
 
 #include <limits.h>
@@ -34,14 +34,6 @@ static struct pim_machine machine_of_figure(void)
 }
 
 /* --- the space --- */
-
-static uint64_t used(const struct pim_nest *nest, unsigned level)
-{
-    uint64_t product = 1;
-    for (uint32_t i = 0; i < nest->loops; i++)
-        product *= nest->loop[i].spatial && nest->loop[i].level == level ? nest->loop[i].count : 1;
-    return product;
-}
 
 START_TEST(samples_fit)
 {
@@ -117,62 +109,6 @@ START_TEST(samples_by_rows)
         }
     }
     ck_assert_uint_ge(drawn, 200);
-}
-END_TEST
-
-static bool has(const struct pim_nest *nest, unsigned dimension, bool spatial, unsigned level, uint32_t count)
-{
-    for (uint32_t l = 0; l < nest->loops; l++) {
-        const struct pim_nest_loop *loop = &nest->loop[l];
-        if (loop->dimension == dimension && loop->spatial == spatial && loop->level == level)
-            return loop->count == count;
-    }
-    return count == 1;
-}
-
-/* Samples near another one: what is pinned stays, few loops change, and most are others. */
-START_TEST(samples_near)
-{
-    struct pim_workload workload;
-    struct pim_mapping_space space, near;
-    struct pim_random random;
-    struct pim_nest nest, other;
-    struct pim_strides strides;
-    struct pim_error error = {PIM_OK, ""};
-    unsigned drawn = 0, changed = 0, kept = 0;
-    pim_workload_initialize(&workload);
-    workload.size[PIM_K] = 96;
-    workload.size[PIM_C] = 48;
-    workload.size[PIM_P] = 29;
-    workload.size[PIM_Q] = 29;
-    workload.size[PIM_R] = 3;
-    pim_mapping_space_initialize(&space, &workload, 2, 8, 8192, 4096);
-    space.factor[PIM_SLOT_BANKS][PIM_K] = 4;
-    pim_random_initialize(&random, 7);
-    for (unsigned i = 0; i < 3000; i++) {
-        if (!pim_mapping_space_sample(&space, &random, &nest))
-            continue;
-        pim_mapping_space_near(&space, &nest, &random, &near);
-        if (!pim_mapping_space_sample(&near, &random, &other))
-            continue;
-        drawn++;
-        ck_assert(pim_nest_like(&nest, &nest));
-        ck_assert_msg(pim_nest_derive(&workload, &other, &strides, &error) == PIM_OK, "%s", error.text);
-        ck_assert_uint_le(strides.steps * strides.banks, 4096);
-        ck_assert_uint_le(used(&other, PIM_LEVEL_CHANNEL), 2);
-        ck_assert_uint_le(used(&other, PIM_LEVEL_BANK), 8);
-        ck_assert_uint_le(used(&other, PIM_LEVEL_COLUMN), 8192);
-        ck_assert(has(&other, PIM_K, true, PIM_LEVEL_BANK, 4));
-        changed += !pim_nest_like(&nest, &other);
-        for (uint32_t l = 0; l < nest.loops; l++)
-            kept += 1000 *
-                    has(&other, nest.loop[l].dimension, nest.loop[l].spatial, nest.loop[l].level,
-                        nest.loop[l].count) /
-                    nest.loops;
-    }
-    ck_assert_uint_ge(drawn, 1500);
-    ck_assert_uint_ge(changed, drawn / 2);
-    ck_assert_uint_ge(kept, 500 * drawn); /* half of the loops */
 }
 END_TEST
 
@@ -302,18 +238,6 @@ END_TEST
 
 /* --- networks --- */
 
-static struct pim_network *network(const char *name)
-{
-    char path[PATH_MAX], relative[128];
-    struct pim_network *result = NULL;
-    struct pim_error error = {PIM_OK, ""};
-    (void)snprintf(relative, sizeof relative, "configs/networks/%s.cfg", name);
-    ck_assert_msg(
-        pim_network_read(pimsim_source_path(path, sizeof path, relative), NULL, 0, &result, &error) == PIM_OK,
-        "%s", error.text);
-    return result;
-}
-
 static const struct pim_mapped_layer *find(const struct pim_mapped_layers *layers, const char *name)
 {
     for (uint32_t i = 0; i < layers->count; i++) {
@@ -383,49 +307,6 @@ START_TEST(transformer)
 END_TEST
 
 /* --- plans --- */
-
-struct setting {
-    struct pim_configuration *configuration;
-    char *text;
-    struct pim_network *network;
-    struct pim_mapper_inputs inputs;
-};
-
-static void set_up(struct setting *setting, const char *name, const char *set)
-{
-    char path[PATH_MAX];
-    struct pim_error error = {PIM_OK, ""};
-    setting->network = network(name);
-    ck_assert(pim_configuration_create(&pim_hardware_schema, &setting->configuration, &error) == PIM_OK);
-    ck_assert_msg(pim_configuration_read_file(
-                      setting->configuration,
-                      pimsim_source_path(path, sizeof path, "configs/hardware/fast-overlapim-hbm2.cfg"),
-                      &error) == PIM_OK,
-                  "%s", error.text);
-    if (set)
-        ck_assert_msg(pim_configuration_set(setting->configuration, set, &error) == PIM_OK, "%s", error.text);
-    setting->text = pim_configuration_write(setting->configuration, false);
-    setting->inputs = (struct pim_mapper_inputs){.network = setting->network,
-                                                 .configuration = setting->configuration,
-                                                 .configuration_text = setting->text};
-}
-
-static void tear_down(struct setting *setting)
-{
-    pim_configuration_destroy(setting->configuration);
-    free(setting->text);
-    pim_network_destroy(setting->network);
-}
-
-static struct pim_overlapim_options options_of(unsigned order, uint64_t threads)
-{
-    struct pim_overlapim_options options;
-    memcpy(&options, pim_overlapim_mapper.options.defaults, sizeof options);
-    options.order = order;
-    options.search.steps = 40;
-    options.search.threads = threads;
-    return options;
-}
 
 static char *plan_text(const struct setting *setting, const struct pim_overlapim_options *options)
 {
@@ -588,67 +469,6 @@ START_TEST(narrow_bus_is_chosen_for)
 }
 END_TEST
 
-/* Scores of all layers by their sequential latency, of so many candidates. */
-static void scores_of(const struct pim_overlapim_plan *plan, bool random, uint64_t budget, uint64_t seed,
-                      uint64_t *scores)
-{
-    struct pim_search_inputs inputs = plan->search;
-    struct pim_layer_mapping *mappings = calloc(plan->layers.count, sizeof *mappings);
-    struct pim_error error = {PIM_OK, ""};
-    ck_assert_ptr_nonnull(mappings);
-    inputs.random = random;
-    inputs.budget = budget;
-    inputs.seed = seed;
-    ck_assert(pim_workers_create(&inputs.workers, 2, &error) == PIM_OK);
-    ck_assert_msg(pim_search_network(&inputs, PIM_OBJECTIVE_ORIGINAL, mappings, &error) == PIM_OK, "%s",
-                  error.text);
-    pim_workers_destroy(inputs.workers);
-    for (uint32_t i = 0; i < plan->layers.count; i++) {
-        scores[i] = mappings[i].score;
-        ck_assert_uint_le(mappings[i].drawn, budget);
-    }
-    free(mappings);
-}
-
-/* 1000 candidates, most of them near the best so far, find mappings within a few percent of those of 30 000
- * that are drawn from the whole space; seeds have candidates of their own. */
-START_TEST(local_search_finds_more)
-{
-    enum { LAYERS = 32, SEEDS = 3 };
-    struct setting setting;
-    struct pim_overlapim_plan plan;
-    struct pim_error error = {PIM_OK, ""};
-    uint64_t many[LAYERS], local[SEEDS][LAYERS], random[SEEDS][LAYERS];
-    double beyond = 0, worst = 0;
-    unsigned differ = 0, products = 0, lost = 0;
-    set_up(&setting, "alexnet", NULL);
-    struct pim_overlapim_options options = options_of(0, 1);
-    ck_assert_msg(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_OK, "%s",
-                  error.text);
-    ck_assert_uint_le(plan.layers.count, LAYERS);
-    scores_of(&plan, true, 30000, 1, many);
-    for (unsigned s = 0; s < SEEDS; s++) {
-        scores_of(&plan, false, 1000, s + 1, local[s]);
-        scores_of(&plan, true, 1000, s + 1, random[s]);
-        for (uint32_t i = 0; i < plan.layers.count; i++) {
-            double above = (double)local[s][i] / (double)many[i];
-            differ += s > 0 && random[s][i] != random[0][i];
-            const bool product = plan.layers.layer[i].product;
-            lost += product && local[s][i] > random[s][i];
-            products += product;
-            beyond += product ? above : 0;
-            worst = above > worst ? above : worst;
-        }
-    }
-    ck_assert_uint_ge(differ, 2 * 5);
-    ck_assert_uint_le(lost, products / 10); /* layers of which random candidates find more */
-    ck_assert_msg(beyond / products < 1.02 && worst < 1.4, "%.3f times the cycles, of a layer up to %.3f",
-                  beyond / products, worst);
-    pim_overlapim_plan_terminate(&plan);
-    tear_down(&setting);
-}
-END_TEST
-
 START_TEST(orders_begin_where_they_say)
 {
     struct pim_network *resnet = network("resnet18");
@@ -749,7 +569,6 @@ Suite *search_suite(void)
     TCase *tests = tcase_create("search");
     tcase_add_test(tests, samples_fit);
     tcase_add_test(tests, samples_by_rows);
-    tcase_add_test(tests, samples_near);
     tcase_add_test(tests, pins_hold);
     tcase_add_test(tests, step_by_hand);
     tcase_add_test(tests, hand_over_by_hand);
@@ -760,7 +579,6 @@ Suite *search_suite(void)
     tcase_add_test(tests, transformer);
     tcase_add_test(tests, threads_do_not_matter);
     tcase_add_test(tests, stopped);
-    tcase_add_test(tests, local_search_finds_more);
     tcase_add_loop_test(tests, pairs_never_beat_their_bound, 0, 4);
     tcase_add_loop_test(tests, series_hold_together, 0, 2);
     tcase_add_test(tests, orders_begin_where_they_say);
