@@ -230,8 +230,8 @@ void check_built(const struct built_replay *replay)
     struct pim_configuration *configuration = hardware(&on);
     for (const char *const *setting = replay->settings; *setting; setting++)
         ck_assert_msg(pim_configuration_set(configuration, *setting, &error) == PIM_OK, "%s", error.text);
-    replay_on(replay->network, configuration, replay->objective, replay->budget, replay->channels, true,
-              &replayed);
+    replay_on(replay->network, configuration, replay->objective, replay->budget, replay->channels,
+              getenv("RND") != NULL, &replayed);
     ck_assert(json_is_true(json_object_get(replayed.plan, "hand_over_at_ends")) == replay->ends);
     json_t *phases = json_object_get(replayed.results, "phases");
     const double cycles = number(replayed.results, "cycles");
