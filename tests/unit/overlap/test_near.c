@@ -17,6 +17,44 @@ static bool has(const struct pim_nest *nest, unsigned dimension, bool spatial, u
     return count == 1;
 }
 
+/* What a space near a nest changes: `exchanged`, factors have gone from slot to slot, `both`, of two dimensions; `ordered`,
+ * those of the nest are given and an order is free; `freed`, some are to be drawn anew. */
+struct changes {
+    unsigned exchanged, both, ordered, freed;
+};
+
+static void count_changes(const struct pim_nest *nest, const struct pim_mapping_space *near,
+                          struct changes *changes)
+{
+    static const struct {
+        bool spatial;
+        unsigned level;
+    } of[PIM_SLOTS] = {
+        [PIM_SLOT_OUTER] = {false, PIM_LEVEL_MEMORY},  [PIM_SLOT_CHANNELS] = {true, PIM_LEVEL_CHANNEL},
+        [PIM_SLOT_BANKS] = {true, PIM_LEVEL_BANK},     [PIM_SLOT_STEPS] = {false, PIM_LEVEL_BANK},
+        [PIM_SLOT_COLUMNS] = {true, PIM_LEVEL_COLUMN}, [PIM_SLOT_INSIDE] = {false, PIM_LEVEL_COLUMN}};
+    unsigned others = 0, open = 0, moved = 0;
+    for (unsigned d = 0; d < PIM_DIMENSIONS; d++) {
+        uint64_t now = 1, before = 1;
+        const unsigned earlier = others;
+        for (unsigned slot = 0; slot < PIM_SLOTS; slot++) {
+            const uint32_t factor = near->factor[slot][d];
+            now *= factor;
+            others += factor > 0 && !has(nest, d, of[slot].spatial, of[slot].level, factor);
+            open += factor == 0;
+        }
+        moved += others > earlier;
+        for (uint32_t l = 0; l < nest->loops; l++)
+            before *= nest->loop[l].dimension == d ? nest->loop[l].count : 1;
+        ck_assert(now == 0 || now == before); /* no factor is lost */
+    }
+    ck_assert(open == 0 || others == 0); /* one kind of change */
+    changes->freed += open > 0;
+    changes->exchanged += moved > 0;
+    changes->both += moved > 1;
+    changes->ordered += !near->ordered[PIM_SLOT_OUTER] || !near->ordered[PIM_SLOT_STEPS];
+}
+
 /* Samples near another one: what is pinned stays, few loops change, and most are others. */
 START_TEST(samples_near)
 {
@@ -26,7 +64,8 @@ START_TEST(samples_near)
     struct pim_nest nest, other;
     struct pim_strides strides;
     struct pim_error error = {PIM_OK, ""};
-    unsigned drawn = 0, changed = 0, kept = 0;
+    unsigned drawn = 0, changed = 0, kept = 0, spaces = 0;
+    struct changes changes = {0};
     pim_workload_initialize(&workload);
     workload.size[PIM_K] = 96;
     workload.size[PIM_C] = 48;
@@ -40,6 +79,8 @@ START_TEST(samples_near)
         if (!pim_mapping_space_sample(&space, &random, &nest))
             continue;
         pim_mapping_space_near(&space, &nest, &random, &near);
+        spaces++;
+        count_changes(&nest, &near, &changes);
         if (!pim_mapping_space_sample(&near, &random, &other))
             continue;
         drawn++;
@@ -57,6 +98,10 @@ START_TEST(samples_near)
                         nest.loop[l].count) /
                     nest.loops;
     }
+    ck_assert_uint_ge(20 * changes.exchanged, 2 * spaces);
+    ck_assert_uint_ge(2 * changes.both, changes.exchanged);
+    ck_assert_uint_ge(20 * changes.ordered, spaces);
+    ck_assert_uint_ge(changes.freed, spaces / 2);
     ck_assert_uint_ge(drawn, 1500);
     ck_assert_uint_ge(changed, drawn / 2);
     ck_assert_uint_ge(kept, 500 * drawn); /* half of the loops */
