@@ -25,7 +25,7 @@ void check_array(const struct replay *replay, const char *array, unsigned channe
  * each other: that the trace is written so that they do not, and that all of it takes about as long. */
 void check_hand_over(const struct replay *replay, const char *array, unsigned channels);
 
-/* A network that was built here, mappings from the whole space, on HBM2 with these settings (up to NULL). */
+/* A network that was built here, on HBM2 with these settings (up to NULL). */
 struct built_replay {
     const struct pim_network *network;
     const char *const *settings;
@@ -34,6 +34,9 @@ struct built_replay {
     bool ends;                     /* layers hand over at their ends, or do not */
 };
 void check_built(const struct built_replay *replay);
+
+/* The same with mappings of the whole space. */
+void check_built_random(const struct built_replay *replay);
 
 /* Cycles of the trace at `path` on its own hardware. */
 uint64_t replay_cycles(const char *path);
