@@ -18,7 +18,8 @@ static bool has(const struct pim_nest *nest, unsigned dimension, bool spatial, u
 }
 
 /* What a space near a nest changes: `exchanged`, factors have gone from slot to slot, `both`, of two
- * dimensions; `ordered`, those of the nest are given and an order is free; `freed`, some are to be drawn anew. */
+ * dimensions; `ordered`, those of the nest are given and an order is free; `freed`, some are to be drawn
+ * anew. */
 struct changes {
     unsigned exchanged, both, ordered, freed;
 };
