@@ -368,6 +368,7 @@ static enum pim_status write_json(void *plan, FILE *file, struct pim_error *erro
     pim_json_put_count(json, "batch", made->search.batch);
     pim_json_put_count(json, "segments", p->flow.segments.segment_count);
     pim_json_put_count(json, "parallel_segments", p->parallel_segments);
+    pim_json_put_boolean(json, "rule_of_thumb", p->by_rule);
     pim_json_begin_array(json, "nodes_used");
     pim_json_put_count(json, NULL, p->hardware->height);
     pim_json_put_count(json, NULL, p->hardware->width);
