@@ -332,13 +332,18 @@ static void put_decision(struct pim_json *json, const struct nice_plan *p, uint3
     pim_json_end(json);
 }
 
-/* Cycles where cycles alone were minimised, else the weighted sum. */
+/* Cycles where cycles alone were minimised, else the weighted sum. Baselines and rules have no exact choice,
+ * whose bound is known. */
 static void put_choice(struct pim_json *json, const struct nice_plan *p)
 {
-    bool cycles = p->weights.energy == 0;
+    const bool cycles = p->weights.energy == 0, chosen = !p->sequential && !p->by_rule && p->parts == 0;
+    const char *const bound = cycles ? "choice_bound_cycles" : "choice_bound";
     pim_json_put_count(json, cycles ? "choice_cycles" : "choice_cost", p->cost);
-    pim_json_put_count(json, cycles ? "choice_bound_cycles" : "choice_bound", p->bound);
-    pim_json_put_boolean(json, "choice_exact", !p->rounded && !p->sequential && !p->by_rule && p->parts == 0);
+    if (chosen)
+        pim_json_put_count(json, bound, p->bound);
+    else
+        pim_json_put_null(json, bound);
+    pim_json_put_boolean(json, "choice_exact", chosen && !p->rounded);
 }
 
 static void put_energy(struct pim_json *json, const struct nice_energy *energy)
