@@ -488,13 +488,13 @@ static enum pim_status check(const struct pim_tile_graph *graph,
 {
     const struct pim_grid *grid = &options->grid;
     if (grid->width == 0 || grid->height == 0 || grid->height > PIM_PLACE_CELLS / grid->width)
-        return pim_fail(error, PIM_BAD_INPUT, "a mesh of %" PRIu32 " x %" PRIu32 " tiles", grid->height,
-                        grid->width);
+        return pim_fail(error, PIM_BAD_INPUT, "a mesh of %" PRIu32 " x %" PRIu32 " tiles", grid->width,
+                        grid->height);
     if (graph->nodes > pim_grid_cells(grid))
         return pim_fail(error, PIM_BAD_INPUT,
                         "the network needs %" PRIu32 " tiles, but the mesh of %" PRIu32 " x %" PRIu32
                         " has %" PRIu32 ": %" PRIu32 " %s missing",
-                        graph->nodes, grid->height, grid->width, pim_grid_cells(grid),
+                        graph->nodes, grid->width, grid->height, pim_grid_cells(grid),
                         graph->nodes - pim_grid_cells(grid),
                         graph->nodes - pim_grid_cells(grid) == 1 ? "is" : "are");
     if (options->population < 2 || options->population > 65536)

@@ -66,8 +66,8 @@ static enum pim_status make_board(struct board *board, const struct pim_grid *gr
     *board = (struct board){.grid = grid, .flows = flows, .count = count, .things = things};
     if (grid->width == 0 || grid->height == 0 || grid->height > PIM_PLACE_CELLS / grid->width)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "a grid of %" PRIu32 " x %" PRIu32 ": 1 to %d cells are possible", grid->height,
-                        grid->width, PIM_PLACE_CELLS);
+                        "a grid of %" PRIu32 " x %" PRIu32 ": 1 to %d cells are possible", grid->width,
+                        grid->height, PIM_PLACE_CELLS);
     board->cells = pim_grid_cells(grid);
     if (things > board->cells)
         return pim_fail(error, PIM_BAD_INPUT, "%" PRIu32 " things on a grid of %" PRIu32 " cells", things,

@@ -120,7 +120,7 @@ static enum pim_status check(const struct pim_grid *grid, const uint64_t *works,
         return pim_fail(error, PIM_BAD_INPUT,
                         "%" PRIu32 " regions on a grid of %" PRIu32 " x %" PRIu32 ": sides of 1 to %d, and a "
                         "cell for each region",
-                        regions, grid->height, grid->width, PIM_SLICING_SIDE);
+                        regions, grid->width, grid->height, PIM_SLICING_SIDE);
     for (uint32_t i = 0; i < parts; i++) {
         all = works[i] > UINT64_C(1) << 40 ? UINT64_MAX : all + works[i];
         if (all > UINT64_C(1) << 40)
