@@ -177,7 +177,7 @@ struct pim_conflict_summary {
     double end_over_images_ns;
     uint32_t links_used, links_below_tenth; /* links that were held at all; of those below 10 % of the time */
     double utilization_all, utilization_used,
-        utilization_maximum; /* held time / end: mean over all, over used links; highest */
+        utilization_maximum; /* held time / end: mean over all, over used links; highest; NaN of no link */
 };
 struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_result *result,
                                                    const struct pim_conflict_options *options);

@@ -51,7 +51,7 @@ static void put_links(struct pim_json *json, const struct pim_conflict_options *
         pim_json_put_count(json, "to", link->to);
         pim_json_put_count(json, "transfers", link->transfers);
         pim_json_put_real(json, "busy_ns", held);
-        pim_json_put_real(json, "utilization", result->end_ns > 0 ? held / result->end_ns : 0);
+        pim_json_put_real(json, "utilization", result->end_ns > 0 ? held / result->end_ns : (double)NAN);
         pim_json_put_count(json, "blocked", link->waits);
         pim_json_put_real(json, "blocked_ns", (double)link->wait_fixed * FIXED_TO_NS);
         pim_json_end(json);
@@ -208,11 +208,12 @@ void pim_conflict_report_text(FILE *file, const struct pim_task_graph *graph,
     fprintf(file, "\n");
     fprintf(file, "packets              %" PRIu64 ", %" PRIu64 " bit-hops (shortest: %" PRIu64 ")\n",
             result->packets, result->bit_hops, result->distance_bit_hops * result->images);
-    fprintf(file,
-            "links                %" PRIu32 " of %" PRIu32
-            " used; busy %.2f %% of the time (all: %.2f %%, highest: %.2f %%)\n",
-            summary.links_used, result->links, 100 * summary.utilization_used, 100 * summary.utilization_all,
-            100 * summary.utilization_maximum);
+    fprintf(file, "links                %" PRIu32 " of %" PRIu32 " used", summary.links_used, result->links);
+    if (summary.links_used > 0)
+        fprintf(file, "; busy %.2f %% of the time (all: %.2f %%, highest: %.2f %%)",
+                100 * summary.utilization_used, 100 * summary.utilization_all,
+                100 * summary.utilization_maximum);
+    fputc('\n', file);
     print_links(file, options, result);
     print_tasks(file, graph, result);
 }

@@ -3,6 +3,7 @@
 #include "sim/names.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,8 +108,10 @@ struct pim_conflict_summary pim_conflict_summarize(const struct pim_conflict_res
         summary.utilization_maximum =
             share > summary.utilization_maximum ? share : summary.utilization_maximum;
     }
-    summary.utilization_all = result->links ? total / result->links : 0;
-    summary.utilization_used = summary.links_used ? total / summary.links_used : 0;
+    summary.utilization_all = result->links && result->end_ns > 0 ? total / result->links : (double)NAN;
+    summary.utilization_used = summary.links_used ? total / summary.links_used : (double)NAN;
+    if (summary.links_used == 0)
+        summary.utilization_maximum = (double)NAN;
     return summary;
 }
 

@@ -187,6 +187,8 @@ enum pim_status pim_configure_differences(const struct pim_trace *trace,
 {
     struct pim_configuration *made = NULL;
     text[0] = '\0';
+    if (!pim_trace_is_estimated(trace))
+        return PIM_OK;
     if (pim_trace_hardware(trace)[0] == '\0') {
         (void)snprintf(text, size, "the trace does not say for which");
         return PIM_OK;

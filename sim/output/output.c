@@ -325,6 +325,15 @@ void pim_format_real(char buffer[PIM_REAL_CHARACTERS], double value, int digits)
     }
 }
 
+const char *pim_format_share(char buffer[PIM_REAL_CHARACTERS], double part, double whole)
+{
+    if (whole > 0)
+        (void)snprintf(buffer, PIM_REAL_CHARACTERS, "%.1f %%", 100 * part / whole);
+    else
+        (void)snprintf(buffer, PIM_REAL_CHARACTERS, "-");
+    return buffer;
+}
+
 void pim_format_energy(char buffer[PIM_REAL_CHARACTERS], double picojoules)
 {
     static const char *const units[] = {"pJ", "nJ", "uJ", "mJ", "J"};

@@ -61,6 +61,9 @@ void pim_format_real(char buffer[PIM_REAL_CHARACTERS], double value, int digits)
  * ("3.934 mJ", "43.30 uJ"; below 1 pJ in pJ), so that what is small beside another does not look like 0. */
 void pim_format_energy(char buffer[PIM_REAL_CHARACTERS], double picojoules);
 
+/* A share as people read it: "12.5 %"; of nothing "-", for 0 / 0 is no share. */
+const char *pim_format_share(char buffer[PIM_REAL_CHARACTERS], double part, double whole);
+
 /* What a run took of the processor: "0.27 CPU s"; what rounds to nothing is "less than 0.01 CPU s". */
 void pim_format_cpu_seconds(char buffer[PIM_REAL_CHARACTERS], double seconds);
 

@@ -5,6 +5,7 @@
 #include "models/system/hardware/channel_hardware.h"
 #include "models/system/report/json_rows.h"
 #include "models/system/report/results.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 
@@ -40,12 +41,13 @@ static void print(const struct pim_system *system, const struct pim_run_result *
     const struct pim_actions *actions = &result->actions;
     uint64_t cycles = result->end / channels->configuration.period;
     bool dram = channels->configuration.memory.has_banks;
+    char share[PIM_REAL_CHARACTERS];
     fprintf(file,
             "\nbanks: %" PRIu64 " %s, %.3f Gbit read and written\nmessages: %" PRIu64
-            " bytes; the bus between stacks was in use for %.1f %% of the time\n",
+            " bytes; the bus between stacks was in use for %s of the time\n",
             dram ? actions->dram_activates : actions->crossbar_steps,
             dram ? "activations" : "steps of crossbars", (double)actions->dram_bits * 1e-9,
-            result->bytes_sent, pim_percent((double)channels->bus_cycles, (double)cycles));
+            result->bytes_sent, pim_format_share(share, (double)channels->bus_cycles, (double)cycles));
 }
 
 static void put(struct pim_json *json, const struct pim_system *system, const struct pim_run_result *result)

@@ -5,6 +5,7 @@
 #include "models/system/hardware/core_hardware.h"
 #include "models/system/report/json_rows.h"
 #include "models/system/report/results.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 
@@ -53,13 +54,17 @@ static void print_channels(const struct pim_system *system, const struct pim_run
     const struct pim_cores *cores = (const struct pim_cores *)system->units;
     const struct pim_bank_counters *dram = &result->dram;
     const double accesses = (double)pim_bank_row_accesses(dram);
-    if (cores->memory)
-        fprintf(file,
-                "  global memory: %" PRIu64 " reads, %" PRIu64 " writes of columns; row hits %.1f %%, misses "
-                "%.1f %%, conflicts %.1f %%; %" PRIu64 " refreshes\n",
-                dram->reads, dram->writes, pim_percent((double)dram->row_hits, accesses),
-                pim_percent((double)dram->row_misses, accesses),
-                pim_percent((double)dram->row_conflicts, accesses), dram->refreshes);
+    char share[3][PIM_REAL_CHARACTERS];
+    if (!cores->memory)
+        return;
+    fprintf(file, "  global memory: %" PRIu64 " reads, %" PRIu64 " writes of columns; ", dram->reads,
+            dram->writes);
+    if (accesses > 0)
+        fprintf(file, "row hits %s, misses %s, conflicts %s; ",
+                pim_format_share(share[0], (double)dram->row_hits, accesses),
+                pim_format_share(share[1], (double)dram->row_misses, accesses),
+                pim_format_share(share[2], (double)dram->row_conflicts, accesses));
+    fprintf(file, "%" PRIu64 " refreshes\n", dram->refreshes);
 }
 
 static void print(const struct pim_system *system, const struct pim_run_result *result, FILE *file)

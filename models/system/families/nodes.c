@@ -3,6 +3,7 @@
 
 #include "models/system/family.h"
 #include "models/system/report/results.h"
+#include "sim/output/output.h"
 
 #include <inttypes.h>
 
@@ -50,26 +51,30 @@ static void print_port(const struct pim_system *system, const struct pim_run_res
     const struct pim_bank_counters *dram = &result->dram;
     const double whole = (double)result->end * result->unit_count;
     const double cycles = whole / (double)system->hardware.node.memory_period;
+    char share[4][PIM_REAL_CHARACTERS];
     if (!has_banks(&system->hardware))
         return;
     fprintf(file,
-            "  memory port (loads, stores and messages): data %.1f %%, waiting for rows %.1f %%, refresh "
-            "%.1f %%, bus turnaround %.1f %%\n",
-            pim_percent((double)dram->data_cycles, cycles), pim_percent((double)dram->row_cycles, cycles),
-            pim_percent((double)dram->refresh_cycles, cycles),
-            pim_percent((double)dram->turnaround_cycles, cycles));
+            "  memory port (loads, stores and messages): data %s, waiting for rows %s, refresh %s, bus "
+            "turnaround %s\n",
+            pim_format_share(share[0], (double)dram->data_cycles, cycles),
+            pim_format_share(share[1], (double)dram->row_cycles, cycles),
+            pim_format_share(share[2], (double)dram->refresh_cycles, cycles),
+            pim_format_share(share[3], (double)dram->turnaround_cycles, cycles));
 }
 
 static void print(const struct pim_system *system, const struct pim_run_result *result, FILE *file)
 {
     const struct pim_bank_counters *dram = &result->dram;
-    const double accesses = (double)pim_bank_row_accesses(dram);
+    const uint64_t accesses = pim_bank_row_accesses(dram);
+    char share[PIM_REAL_CHARACTERS];
     (void)system;
-    fprintf(file,
-            "\nDRAM: %" PRIu64 " reads, %" PRIu64 " writes; row hits %.1f %%, misses %" PRIu64
-            ", conflicts %" PRIu64 "; %" PRIu64 " activates, %" PRIu64 " refreshes\n",
-            dram->reads, dram->writes, pim_percent((double)dram->row_hits, accesses), dram->row_misses,
-            dram->row_conflicts, dram->activates, dram->refreshes);
+    fprintf(file, "\nDRAM: %" PRIu64 " reads, %" PRIu64 " writes; ", dram->reads, dram->writes);
+    if (accesses > 0)
+        fprintf(file, "row hits %s, misses %" PRIu64 ", conflicts %" PRIu64 "; ",
+                pim_format_share(share, (double)dram->row_hits, (double)accesses), dram->row_misses,
+                dram->row_conflicts);
+    fprintf(file, "%" PRIu64 " activates, %" PRIu64 " refreshes\n", dram->activates, dram->refreshes);
 }
 
 const struct pim_hardware_family pim_hardware_nodes = {

@@ -114,12 +114,11 @@ static void print(const struct pim_system *system, const struct pim_run_result *
     if (tiles->configuration.options.switching == PIM_SWITCHING_WORMHOLE)
         return;
     const struct pim_conflict_summary summary = pim_tiles_summary(tiles, result->end);
-    fprintf(file,
-            "links: %" PRIu32 " used, %" PRIu32
-            " of them less than a tenth of the time, on average %.1f %%, the "
-            "busiest %.1f %%",
-            summary.links_used, summary.links_below_tenth, pim_percent(summary.utilization_used, 1),
-            pim_percent(summary.utilization_maximum, 1));
+    fprintf(file, "links: %" PRIu32 " used", summary.links_used);
+    if (summary.links_used > 0)
+        fprintf(file,
+                ", %" PRIu32 " of them less than a tenth of the time, on average %.1f %%, the busiest %.1f %%",
+                summary.links_below_tenth, 100 * summary.utilization_used, 100 * summary.utilization_maximum);
     if (pim_tiles_know_waiting(tiles))
         fprintf(file, "; packets waited %.3f us for them, added up", pim_tiles_waited_ns(tiles) / 1000);
     fputc('\n', file);

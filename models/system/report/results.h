@@ -30,10 +30,4 @@ struct pim_energy pim_work_energy(const struct pim_system *system, const struct 
 /* The energy of a memory on channels, result->memory_energy, as a component. */
 void pim_result_add_memory(struct pim_run_result *result, double *component);
 
-/* For people; of nothing: 0. */
-static inline double pim_percent(double part, double whole)
-{
-    return whole > 0 ? 100.0 * part / whole : 0.0;
-}
-
 #endif

@@ -38,7 +38,7 @@ static void print_energy(const struct pim_system *system, const struct pim_run_r
     struct pim_energy_component components[PIM_ENERGY_COMPONENTS_MOST];
     const double total = result->energy.total;
     const uint32_t count = pim_energy_components(system, &result->energy, components);
-    char reason[PIM_DRAM_ENERGY_REASON] = "", text[PIM_REAL_CHARACTERS];
+    char reason[PIM_DRAM_ENERGY_REASON] = "", text[PIM_REAL_CHARACTERS], share[PIM_REAL_CHARACTERS];
     if (result->on_channels)
         pim_dram_energy_reason(&result->memory_energy, PIM_DRAM_ENERGY_total, reason);
     if (isnan(total))
@@ -55,9 +55,9 @@ static void print_energy(const struct pim_system *system, const struct pim_run_r
         else if (isnan(total))
             fprintf(file, "  %-13s %13s\n", components[i].name, energy_text(components[i].picojoules, text));
         else
-            fprintf(file, "  %-13s %13s  %5.1f %%\n", components[i].name,
+            fprintf(file, "  %-13s %13s  %7s\n", components[i].name,
                     energy_text(components[i].picojoules, text),
-                    pim_percent(components[i].picojoules, total));
+                    pim_format_share(share, components[i].picojoules, total));
     if (result->on_channels)
         print_memory_energy(&result->memory_energy, file);
 }
@@ -118,8 +118,9 @@ static void print_steps(const struct group *groups, size_t count, bool estimates
     fprintf(file, "  %-*s %8s %14s %8s%s\n", width, "step", "phases", "cycles", "share",
             estimates ? "       estimate" : "");
     for (size_t i = 0; i < shown; i++) {
-        fprintf(file, "  %-*s %8" PRIu64 " %14" PRIu64 " %6.1f %%", width, groups[i].name, groups[i].phases,
-                groups[i].cycles, pim_percent((double)groups[i].cycles, whole));
+        char share[PIM_REAL_CHARACTERS];
+        fprintf(file, "  %-*s %8" PRIu64 " %14" PRIu64 " %8s", width, groups[i].name, groups[i].phases,
+                groups[i].cycles, pim_format_share(share, (double)groups[i].cycles, whole));
         end_line(file, estimates, " ", 14, groups[i].estimate);
     }
     if (count > shown)
@@ -196,12 +197,13 @@ static void print_engines(const struct pim_system *system, const struct pim_run_
                     causes += (double)one->wait[engine][cause];
                 }
         }
-        fprintf(file, "  %-10s %5.1f %% %6.1f %% %5.1f %%", names[class], pim_percent(busy, whole),
-                pim_percent(stall, whole), pim_percent(idle, whole));
+        char share[3][PIM_REAL_CHARACTERS];
+        fprintf(file, "  %-10s %7s %8s %7s", names[class], pim_format_share(share[0], busy, whole),
+                pim_format_share(share[1], stall, whole), pim_format_share(share[2], idle, whole));
         for (unsigned cause = 0; cause < PIM_WAITS; cause++)
             if (causes > 0 && waits[cause] >= 0.005 * causes)
                 fprintf(file, "%s %s %.0f %%", shown++ == 0 ? "  " : "", pim_wait_name(cause),
-                        pim_percent(waits[cause], causes));
+                        100 * waits[cause] / causes);
         fprintf(file, "\n");
     }
     if (system->hardware.family->print_memory)
@@ -234,11 +236,12 @@ static void print_network(const struct pim_system *system, const struct pim_run_
     memcpy(links, result->links, result->link_count * sizeof *links);
     qsort(links, result->link_count, sizeof *links, by_busy_cycles);
     uint32_t width = system->hardware.noc.width;
+    char share[PIM_REAL_CHARACTERS];
     fprintf(file, "  busiest links:");
     for (uint32_t i = 0; i < 4 && i < result->link_count && links[i].flits > 0; i++)
-        fprintf(file, "%s (%" PRIu32 ",%" PRIu32 ")->(%" PRIu32 ",%" PRIu32 ") %.1f %%", i ? "," : "",
+        fprintf(file, "%s (%" PRIu32 ",%" PRIu32 ")->(%" PRIu32 ",%" PRIu32 ") %s", i ? "," : "",
                 links[i].from % width, links[i].from / width, links[i].to % width, links[i].to / width,
-                pim_percent((double)links[i].busy_cycles, (double)result->network_cycles));
+                pim_format_share(share, (double)links[i].busy_cycles, (double)result->network_cycles));
     fprintf(file, "%s\n", links[0].flits > 0 ? "" : " none");
     free(links);
 }

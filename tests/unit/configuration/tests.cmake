@@ -215,12 +215,20 @@ set_tests_properties(command.reference PROPERTIES LABELS quick TIMEOUT 1200)
 add_test(NAME command.guard COMMAND ${PROJECT_SOURCE_DIR}/tests/guard $<TARGET_FILE:pimsim>)
 set_tests_properties(command.guard PROPERTIES LABELS quick TIMEOUT 1200 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
 
+# Shares and means of nothing are no figures.
+add_test(NAME command.nothing COMMAND ${PROJECT_SOURCE_DIR}/tests/nothing $<TARGET_FILE:pimsim>)
+set_tests_properties(command.nothing PROPERTIES LABELS quick TIMEOUT 300 ENVIRONMENT "${PIMSIM_TEST_ENVIRONMENT}")
+
 # What README and docs show is what their commands print: quickly those that take no time, with an optimised program all.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME docs.quick COMMAND ${CMAKE_COMMAND} -E env PIMSIM=$<TARGET_FILE:pimsim>
     ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/redo-examples --check --quick)
   set_tests_properties(docs.quick PROPERTIES LABELS quick TIMEOUT 300)
+  add_test(NAME docs.binary COMMAND ${CMAKE_COMMAND} -E env PIMSIM=$<TARGET_FILE:pimsim>
+    ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/redo-examples --check ${PROJECT_SOURCE_DIR}/tests/data/traces/nodes-1.bin)
+  set_tests_properties(docs.binary PROPERTIES LABELS quick TIMEOUT 300
+    PASS_REGULAR_EXPRESSION "nodes-1.bin\nredo-examples: [^\n]*nodes-1.bin: is not a text in UTF-8\n$")
   if(CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT PIMSIM_SANITIZE AND NOT PIMSIM_COVERAGE)
     add_test(NAME docs.all COMMAND ${CMAKE_COMMAND} -E env PIMSIM=$<TARGET_FILE:pimsim>
       ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/redo-examples --check)

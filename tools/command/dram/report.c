@@ -6,6 +6,7 @@
 #include "sim/output/output.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 void dram_requests_start(struct pim_csv_writer *writer, FILE *file)
 {
@@ -47,7 +48,7 @@ static struct summary summarize(const struct dram_run *run,
     double clock = specification->clock_ps * 1e-12;
     struct summary summary = {.seconds = (double)run->cycles * clock,
                               .peak = buses * organization->access_bytes / (step * clock)};
-    summary.bandwidth = run->cycles > 0 ? (double)run->bytes / summary.seconds : 0;
+    summary.bandwidth = run->cycles > 0 ? (double)run->bytes / summary.seconds : (double)NAN;
     summary.data_bus_use = summary.bandwidth / summary.peak;
     return summary;
 }
@@ -162,8 +163,9 @@ static void write_text(const struct dram_run *run, const struct pim_dram_configu
     fprintf(file, "rows: %" PRIu64 " hits, %" PRIu64 " misses, %" PRIu64 " conflicts\n", counters->row_hits,
             counters->row_misses, counters->row_conflicts);
     dram_print_commands(&configuration->specification, counters->commands, file);
-    fprintf(file, "bandwidth: %.6g of %.6g bytes/s (%.1f %%)\n", summary.bandwidth, summary.peak,
-            100 * summary.data_bus_use);
+    if (run->cycles > 0)
+        fprintf(file, "bandwidth: %.6g of %.6g bytes/s (%.1f %%)\n", summary.bandwidth, summary.peak,
+                100 * summary.data_bus_use);
     dram_print_energy(&run->energy, file);
     if (run->checked)
         fprintf(file, "check: %" PRIu64 " commands, %" PRIu64 " violations\n", run->checked_commands,

@@ -10,7 +10,7 @@
 
 static double per_node_cycle(const struct pim_noc_configuration *noc, uint64_t flits, uint64_t cycles)
 {
-    return cycles ? (double)flits / ((double)pim_noc_nodes(noc) * (double)cycles) : 0.0;
+    return cycles ? (double)flits / ((double)pim_noc_nodes(noc) * (double)cycles) : (double)NAN;
 }
 
 struct noc_point noc_point_of(const struct pim_noc_configuration *noc, double rate,
@@ -170,6 +170,27 @@ static void write_batches(FILE *file, const struct pim_traffic_result *result)
                 result->batch_count, (double)all / result->batch_count, least, most);
 }
 
+/* What each class got, when there is more than one. */
+static void write_classes(FILE *file, const struct pim_noc_configuration *noc,
+                          const struct pim_traffic_result *result)
+{
+    for (uint32_t i = 0; result->share_count > 1 && i < result->share_count; i++) {
+        const struct pim_traffic_share *share = &result->shares[i];
+        fprintf(file, "class %-2" PRIu32 "               ", i);
+        if (share->packets > 0)
+            fprintf(file, "latency %.3f cycles on average, p99 %" PRIu64, pim_histogram_mean(&share->latency),
+                    pim_histogram_quantile(&share->latency, 990));
+        else
+            fprintf(file, "no packet");
+        fprintf(file, "; %.5f offered, %.5f accepted",
+                per_node_cycle(noc, share->offered_flits, result->measured_cycles),
+                per_node_cycle(noc, share->accepted_flits, result->measured_cycles));
+        if (noc->classes > 1 && share->network_class != i)
+            fprintf(file, "; in class %" PRIu32 " of the network", share->network_class);
+        fprintf(file, "\n");
+    }
+}
+
 static void write_text(FILE *file, const struct pim_noc_configuration *noc,
                        const struct pim_traffic_result *result, const struct noc_report_inputs *inputs)
 {
@@ -191,21 +212,11 @@ static void write_text(FILE *file, const struct pim_noc_configuration *noc,
     fprintf(file, "packets                %" PRIu64 "\n", result->packets);
     if (result->packets > 0)
         write_latencies(file, result, &point, inputs);
-    fprintf(file, "flits per node, cycle  %.5f offered, %.5f accepted\n", point.offered, point.accepted);
+    if (result->measured_cycles > 0)
+        fprintf(file, "flits per node, cycle  %.5f offered, %.5f accepted\n", point.offered, point.accepted);
     if (result->packets > 0)
         fprintf(file, "routers traversed      %.3f on average\n", point.hops);
-    for (uint32_t i = 0; result->share_count > 1 && i < result->share_count; i++) {
-        const struct pim_traffic_share *share = &result->shares[i];
-        fprintf(file,
-                "class %-2" PRIu32 "               latency %.3f cycles on average, p99 %" PRIu64
-                "; %.5f offered, %.5f accepted",
-                i, pim_histogram_mean(&share->latency), pim_histogram_quantile(&share->latency, 990),
-                per_node_cycle(noc, share->offered_flits, result->measured_cycles),
-                per_node_cycle(noc, share->accepted_flits, result->measured_cycles));
-        if (noc->classes > 1 && share->network_class != i)
-            fprintf(file, "; in class %" PRIu32 " of the network", share->network_class);
-        fprintf(file, "\n");
-    }
+    write_classes(file, noc, result);
     const struct pim_noc_link_use *busiest = NULL;
     for (uint32_t i = 0; i < result->link_count; i++)
         if (result->links[i].busy_cycles > (busiest ? busiest->busy_cycles : 0))

@@ -300,11 +300,12 @@ static void print_shares(FILE *file, const char *title, const struct table *tabl
     for (size_t i = 0; i < table->count; i++) {
         const struct line *line = &table->lines[i];
         double value[SIDES];
+        char share[PIM_REAL_CHARACTERS];
         (void)fprintf(file, "  %-22s", line->name);
         for (int side = 0; side < SIDES; side++) {
             value[side] = isnan(line->value[side]) ? 0 : line->value[side];
-            (void)fprintf(file, "  %16.0f  %4.1f %%", value[side],
-                          whole[side] > 0 ? 100 * value[side] / whole[side] : 0);
+            (void)fprintf(file, "  %16.0f  %6s", value[side],
+                          pim_format_share(share, value[side], whole[side]));
         }
         (void)fprintf(file, "  %+16.0f\n", value[1] - value[0]);
     }
