@@ -42,7 +42,8 @@ enum pim_status pim_configure_replay(const struct pim_trace *trace, const char *
 /*
  * In what `configuration` differs from the hardware that the estimates of `trace` were made for, the one it
  * carries: "noc.flit_bits 64 here 16; ...", cut when it is longer than `size`, and empty when estimates and
- * replay are of the same hardware or there are no estimates. Names, energies, and how exactly the network is simulated do not count.
+ * replay are of the same hardware or there are no estimates. Names, energies, and how exactly the network is
+ * simulated do not count.
  */
 enum pim_status pim_configure_differences(const struct pim_trace *trace,
                                           const struct pim_configuration *configuration, char *text,

@@ -117,7 +117,8 @@ static void print(const struct pim_system *system, const struct pim_run_result *
     fprintf(file, "links: %" PRIu32 " used", summary.links_used);
     if (summary.links_used > 0)
         fprintf(file,
-                ", %" PRIu32 " of them less than a tenth of the time, on average %.1f %%, the busiest %.1f %%",
+                ", %" PRIu32
+                " of them less than a tenth of the time, on average %.1f %%, the busiest %.1f %%",
                 summary.links_below_tenth, 100 * summary.utilization_used, 100 * summary.utilization_maximum);
     if (pim_tiles_know_waiting(tiles))
         fprintf(file, "; packets waited %.3f us for them, added up", pim_tiles_waited_ns(tiles) / 1000);
