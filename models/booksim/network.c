@@ -99,9 +99,9 @@ static enum pim_status read_tiles(const struct booksim_values *values, const str
         return booksim_refuse(values, "k", error, "x and y must be the same, and c = xr yr with xr = yr");
     if (size->k > PIM_NOC_RADIX_LIMIT)
         return booksim_refuse(values, "k", error, "allowed are 2 to %u", (unsigned)PIM_NOC_RADIX_LIMIT);
-    if (across > 2 && size->noc_latency)
+    if (across > 3 && size->noc_latency) /* a terminal is |x| + |y| cycles away, counted from the middle */
         return booksim_refuse(values, "xr", error,
-                              "honoured are 1 and 2, for with more nodes the links of terminals are longer "
+                              "honoured are 1 to 3, for with more nodes the links of terminals are longer "
                               "than a cycle; with use_noc_latency = 0 any");
     noc->radix = size->k;
     noc->width = noc->height = size->k * across;

@@ -190,8 +190,8 @@ static const struct {
     {"topology = fattree; routing_function = nca; k = 20; n = 2;", "noc.radix is 20: allowed are 2 to 16"},
     {"topology = qtree; routing_function = nca; k = 4; n = 2;", "it has k = 4 and n = 3"},
     {"topology = cmesh; routing_function = dor; k = 4; x = 4; y = 4; c = 4; xr = 4; yr = 1;", "c = xr yr"},
-    {"topology = flatfly; routing_function = ran_min; k = 2; x = 2; y = 2; c = 9; xr = 3; yr = 3;",
-     "xr is 3: honoured are 1 and 2"},
+    {"topology = flatfly; routing_function = ran_min; k = 2; x = 2; y = 2; c = 16; xr = 4; yr = 4;",
+     "xr is 4: honoured are 1 to 3"},
     {"topology = dragonflynew; routing_function = ugal; k = 2; n = 1;", "honoured is min"},
     {"topology = anynet; routing_function = min;", "network_file is"},
     {"topology = mesh; routing_function = dor; include_queuing = 0;",
@@ -204,6 +204,20 @@ static const struct {
      "an even power of two of nodes (16, 64, ..), not 25"},
     {"topology = anynet; routing_function = min; network_file = /nonexistent/net;", "cannot open"},
 };
+
+/* The farthest of 3 x 3 terminals is a step from the middle on each axis, which BookSim makes one cycle. */
+START_TEST(nine_terminals)
+{
+    struct pim_booksim booksim;
+    struct pim_error error;
+    const char *text =
+        "topology = flatfly; routing_function = ran_min; k = 3; n = 2; x = 3; y = 3; c = 9; xr = 3; yr = 3;";
+    ck_assert_msg(parse(text, &booksim, &error) == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(booksim.noc.radix, 3);
+    ck_assert_uint_eq(booksim.noc.width, 9);
+    ck_assert(booksim.noc.latency_by_length);
+}
+END_TEST
 
 START_TEST(refused)
 {
@@ -260,6 +274,7 @@ Suite *text_suite(void)
     tcase_add_test(tests, defaults);
     tcase_add_test(tests, traffic);
     tcase_add_test(tests, deadlocks);
+    tcase_add_test(tests, nine_terminals);
     tcase_add_loop_test(tests, refused, 0, (int)(sizeof wrong / sizeof *wrong));
     tcase_add_test(tests, cut);
     tcase_add_test(tests, from_a_file);
