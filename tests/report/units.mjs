@@ -1,7 +1,7 @@
 // What the page computes, without a browser: node --test tests/report/units.mjs
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {compact, energy, figure, integer, share, si, signedPercent, unitOf} from "../../tools/report/source/format.js";
+import {compact, energy, figure, integer, share, si, signedPercent, tickText, unitOf} from "../../tools/report/source/format.js";
 import {classBounds, classOf, fittingTicks, logTicks, nearest, placeLinks, placeNames} from "../../tools/report/source/geometry.js";
 import {componentsOf, countsOf, energyOf, kindOf, waitsAddUp} from "../../tools/report/source/family.js";
 import {paretoFront} from "../../tools/report/source/pareto.js";
@@ -27,6 +27,10 @@ test("figures have separators, prefixes and units, and what is not there is n/a"
     assert.equal(si(1e3, "Hz"), "1\u00a0kHz");
     assert.equal(compact(1200000), "1.2M");
     assert.equal(compact(0), "0");
+    for (const metric of [{unit: "pJ"}, {unit: "ns"}, {unit: ""}]) { // a metric that is 0 at every point of a sweep
+        assert.equal(tickText(metric, 0, 0)(0), "0");
+        assert.notEqual(tickText(metric, 0, 0)(0.5), "");
+    }
     assert.equal(unitOf("dram.row_cycles"), "memory cycles");
     assert.equal(unitOf("steps.merge.cycles"), "logic cycles");
     assert.equal(unitOf("noc.p99_packet_latency"), "network cycles");

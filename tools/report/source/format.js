@@ -78,7 +78,8 @@ export function compact(value, digits = 3) {
 // Axis ticks of a metric: scaled units for energy and time, and as many digits as tell neighbours apart.
 export function tickText(metric, low, high) {
     const size = Math.max(Math.abs(low), Math.abs(high));
-    const digits = Math.min(7, Math.max(2, Math.ceil(Math.log10(size / ((high - low) / 8 || size))) + 1));
+    // Of a metric that is 0 everywhere 0 / 0 has no logarithm.
+    const digits = size > 0 ? Math.min(7, Math.max(2, Math.ceil(Math.log10(size / ((high - low) / 8 || size))) + 1)) : 2;
     if (metric.unit === "pJ") return (value) => value === 0 ? "0" : si(value * 1e-12, "J", digits);
     if (metric.unit === "ns") return (value) => value === 0 ? "0" : si(value * 1e-9, "s", digits);
     return (value) => compact(value, digits);
