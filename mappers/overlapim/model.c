@@ -100,27 +100,39 @@ void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest 
     use->carried = reduction_steps > 1;
 }
 
-/* Of `events`, one for each tile of `dimensions`, those of tiles that exist, rounded up. */
-static uint64_t existing(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
-                         const struct pim_strides *strides, unsigned dimensions, uint64_t events)
+/* Tiles of a dimension before the cut, and those of them that exist. */
+struct tiles {
+    uint64_t all, exist;
+};
+
+static struct tiles tiles_of(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
+                             const struct pim_strides *strides, unsigned d)
+{
+    struct tiles tiles = {1, 0};
+    uint64_t left = layer->workload.size[d];
+    for (uint32_t i = 0; i < nest->cut; i++)
+        tiles.all *= nest->loop[i].dimension == d ? nest->loop[i].count : 1;
+    uint64_t inner = tiles.all;
+    for (uint32_t i = 0; i < nest->cut; i++) {
+        if (nest->loop[i].dimension != d)
+            continue;
+        inner /= nest->loop[i].count;
+        tiles.exist += left / strides->tile[i] * inner; /* whole iterations, then what is left of the next */
+        left %= strides->tile[i];
+    }
+    tiles.exist += left > 0;
+    return tiles;
+}
+
+/* Of `events`, one for each tile of `dimensions`, those of tiles that exist, rounded up; a row has one. */
+static uint64_t existing(const struct tiles tiles[PIM_DIMENSIONS], unsigned dimensions, uint64_t events,
+                         uint64_t rows)
 {
     for (unsigned d = 0; d < PIM_DIMENSIONS; d++) {
-        uint64_t all = 1, exist = 0, left = layer->workload.size[d];
-        for (uint32_t i = 0; i < nest->cut; i++)
-            all *= nest->loop[i].dimension == d ? nest->loop[i].count : 1;
-        uint64_t inner = all;
-        for (uint32_t i = 0; i < nest->cut; i++) {
-            if (nest->loop[i].dimension != d)
-                continue;
-            inner /= nest->loop[i].count;
-            exist += left / strides->tile[i] * inner; /* whole iterations, then what is left of the next */
-            left %= strides->tile[i];
-        }
-        exist += left > 0;
-        if (dimensions >> d & 1 && exist < all)
-            events = pim_divide_up(events * exist, all);
+        if (dimensions >> d & 1 && tiles[d].exist < tiles[d].all)
+            events = pim_divide_up(events * tiles[d].exist, tiles[d].all);
     }
-    return events;
+    return pim_smaller(events, rows);
 }
 
 void pim_column_use_existing(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
@@ -129,9 +141,16 @@ void pim_column_use_existing(const struct pim_mapped_layer *layer, const struct 
     const unsigned outputs = 1U << PIM_N | 1U << PIM_K | 1U << PIM_P | 1U << PIM_Q;
     const unsigned inputs = changes(nest, inputs_of(&layer->workload)).dimensions,
                    weights = changes(nest, WEIGHTS).dimensions;
-    use->input_loads = existing(layer, nest, strides, inputs, use->input_loads);
-    use->weight_loads = existing(layer, nest, strides, weights, use->weight_loads);
-    use->output_stores = existing(layer, nest, strides, outputs, use->output_stores);
+    struct tiles tiles[PIM_DIMENSIONS];
+    uint64_t spaces = 1;
+    for (unsigned d = 0; d < PIM_DIMENSIONS; d++) {
+        tiles[d] = tiles_of(layer, nest, strides, d);
+        spaces *= pim_smaller(tiles[d].exist, tiles[d].all);
+    }
+    const uint64_t rows = pim_divide_up(spaces, strides->banks);
+    use->input_loads = existing(tiles, inputs, use->input_loads, rows);
+    use->weight_loads = existing(tiles, weights, use->weight_loads, rows);
+    use->output_stores = existing(tiles, outputs, use->output_stores, rows);
 }
 
 /* Sums that `shared` banks hold parts of: a tree of moves and additions, for every output of a column
@@ -272,6 +291,26 @@ struct pim_handover pim_hand_over(const struct pim_machine *machine, const struc
     handover.writing = pim_divide_up(cycles + pim_machine_refresh(machine, cycles), consumer_steps);
     handover.ready = handover.message > handover.writing ? handover.message - handover.writing : 0;
     return handover;
+}
+
+static uint64_t refreshed(const struct pim_machine *machine, uint64_t cycles)
+{
+    return cycles + pim_machine_refresh(machine, cycles);
+}
+
+struct pim_message_cycles pim_message_cycles(const struct pim_machine *machine,
+                                             const struct pim_step_cost *producer,
+                                             const struct pim_step_cost *consumer, uint64_t rows,
+                                             struct pim_way way)
+{
+    const struct partners others = partners(producer, consumer, way);
+    const uint64_t banks = producer->banks, read = rows * pim_larger(others.to, others.both);
+    return (struct pim_message_cycles){
+        .read = refreshed(machine, pim_machine_rows(machine, read, banks)),
+        .out = pim_machine_link(machine, rows * banks * others.to),
+        .in = pim_machine_link(machine, rows * banks * others.from),
+        .bus = bus_cycles(machine, producer, consumer, rows, way),
+        .write = refreshed(machine, pim_machine_rows(machine, rows * others.from, banks))};
 }
 
 /* ceil(work x cycles / lanes), and never less than once `alone`: a single operation in a single bank. */

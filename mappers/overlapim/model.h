@@ -67,7 +67,7 @@ void pim_column_use(const struct pim_mapped_layer *layer, const struct pim_nest 
                     const struct pim_strides *strides, struct pim_column_use *use);
 
 /* Of the loads and stores of a layer, those of data spaces that exist: a transformed layer fills its rows
- * with them; where factors do not divide it has fewer rows than steps. */
+ * with them, one in a row at most; where factors do not divide it has fewer rows than steps. */
 void pim_column_use_existing(const struct pim_mapped_layer *layer, const struct pim_nest *nest,
                              const struct pim_strides *strides, struct pim_column_use *use);
 
@@ -99,6 +99,19 @@ struct pim_way {
 struct pim_handover pim_hand_over(const struct pim_machine *machine, const struct pim_step_cost *producer,
                                   const struct pim_step_cost *consumer, uint64_t consumer_steps,
                                   struct pim_way way);
+
+/* What a message takes: `rows` rows of each bank, from each channel of the producer to each of the
+ * consumer. */
+struct pim_message_cycles {
+    uint64_t read;         /* of the producer's banks; where they receive as well, of both */
+    uint64_t out, in, bus; /* of links out of its channels, of those into the consumer's, of the bus */
+    uint64_t write;        /* of the consumer's banks */
+};
+
+struct pim_message_cycles pim_message_cycles(const struct pim_machine *machine,
+                                             const struct pim_step_cost *producer,
+                                             const struct pim_step_cost *consumer, uint64_t rows,
+                                             struct pim_way way);
 
 /* No mapping of the layer on so many channels takes less: all columns of all banks multiply all the time. */
 uint64_t pim_layer_bound(const struct pim_machine *machine, const struct pim_mapped_layer *layer,

@@ -1,5 +1,6 @@
 #include "mappers/overlapim/plan.h"
 
+#include "mappers/overlapim/chain/run.h"
 #include "mappers/overlapim/constraints.h"
 #include "mappers/search/workers.h"
 

@@ -1,11 +1,12 @@
 /*
- * A mapped network from its start to its end: the exact schedule of every layer behind the exact schedules of
- * all its producers (skip connections included), and of the layer that had its channels before.
+ * Layers of a mapped network, each behind all its producers (skip connections included) and the layer that
+ * had its channels before, as the overlap analysis has them: with messages in the mean, all of a link the
+ * same.
  */
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_CHAIN_CHAIN_H
 #define PIMSIM_MAPPERS_OVERLAPIM_CHAIN_CHAIN_H
 
-#include "mappers/overlapim/chain/intake.h"
+#include "mappers/overlapim/chain/messages.h"
 
 struct pim_overlap_chain_layer {
     uint64_t start; /* the first of its inputs is ready, or its channels are free */
@@ -19,6 +20,7 @@ struct pim_chain {
     uint64_t end;                          /* overlapped */
     struct pim_overlap_chain_layer *layer; /* owned */
     struct pim_intake *intake;             /* owned; by layer */
+    struct pim_messages messages;          /* owned */
 };
 
 /* The first of a layer's channels, counted over all stacks. */
@@ -40,6 +42,27 @@ uint32_t pim_chain_links(const struct pim_search_inputs *inputs, uint32_t index)
 void pim_chain_alone(const struct pim_mapped_layer *mapped, const struct pim_layer_mapping *own,
                      struct pim_overlap_layer *layer);
 
+/* In the mean, from a producer to a layer with mapping `own`; `whole`: in one message. */
+struct pim_handover pim_chain_hand_over(const struct pim_search_inputs *inputs,
+                                        const struct pim_layer_mapping *mappings, uint32_t index,
+                                        const struct pim_layer_mapping *own, uint32_t link, bool whole);
+
+/* What the last messages of a layer take to a reader that has a mapping; nothing to others. */
+struct pim_handover pim_chain_sending(const struct pim_search_inputs *inputs,
+                                      const struct pim_layer_mapping *mappings,
+                                      const struct pim_intake *intakes, uint32_t index, uint32_t reader);
+
+/* Loads and stores of a layer, where they are not in all of its steps: transformed, those that exist. */
+void pim_chain_events(const struct pim_mapped_layer *mapped, const struct pim_layer_mapping *own,
+                      bool transformed, struct pim_overlap_layer *layer);
+
+/* When the channels of a reader take what comes from a layer: where layers hand over at their ends, and the
+ * reader is of a later turn, with or behind the layer that they work in the turn of the producer; else when
+ * the one before the reader has left them. Layers that have not been run yet: 0. */
+uint64_t pim_chain_taken_from(const struct pim_search_inputs *inputs,
+                              const struct pim_overlap_chain_layer *layer, uint32_t index, uint32_t reader,
+                              bool ends);
+
 /* Rows of a layer: its steps; transformed, those that its data spaces fill. */
 enum pim_status pim_chain_rows(const struct pim_search_inputs *inputs, uint32_t index,
                                const struct pim_layer_mapping *own, bool transformed, uint64_t *rows,
@@ -60,10 +83,6 @@ enum pim_status pim_chain_layers(const struct pim_search_inputs *inputs,
                                  struct pim_error *error);
 void pim_chain_layers_free(struct pim_overlap_layer *layers, uint32_t count);
 
-/* `ends`: layers hand over at their ends where programs would wait for each other (emit/ends.h). */
-enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
-                              const struct pim_layer_mapping *mappings, bool transformed, bool ends,
-                              struct pim_chain *chain, struct pim_error *error);
 void pim_chain_terminate(struct pim_chain *chain);
 
 #endif

@@ -3,32 +3,17 @@
 #define PIMSIM_MAPPERS_OVERLAPIM_EMIT_EMISSION_H
 
 #include "mappers/overlapim/emit/real.h"
-#include "mappers/overlapim/emit/rows.h"
 #include "mappers/overlapim/plan.h"
 #include "traces/file/writer.h"
-
-/* A link seen from its producer: after `rows` rows the consumer gets what is final by then. */
-struct pim_emission_message {
-    uint64_t rows; /* of the producer, that must have ended */
-    uint64_t data; /* rows of each bank it carries */
-};
-
-struct pim_emission_flow {
-    uint32_t producer, consumer, link;
-    bool ends;            /* all of it is handed over when the producer has ended (ends.h) */
-    uint64_t count, sent; /* messages; of them received by the channel that is being written */
-    struct pim_emission_message *message;
-};
 
 struct pim_emission {
     const struct pim_overlapim_plan *plan;
     const struct pim_layer_mapping *mappings;
     struct pim_trace_writer *writer;
-    struct pim_layer_rows *rows;
+    const struct pim_messages *messages;
+    uint64_t *received;         /* by flow: messages that the channel which is being written has got */
     struct pim_column_use *use; /* by layer */
     struct pim_real *real;      /* by layer */
-    struct pim_emission_flow *flows;
-    uint32_t flow_count;
     struct pim_error *error;
 };
 
@@ -68,15 +53,14 @@ enum pim_status pim_emission_compute(struct pim_emission_program *program, unsig
 
 /* --- flows.c --- */
 
-enum pim_status pim_emission_flows(struct pim_emission *emission);
 enum pim_status pim_emission_receives(struct pim_emission_program *program, uint64_t row, uint32_t link);
 enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_t rows);
 
 /* A message of a flow from a unit to another, in as many instructions as its rows need, behind the
  * instruction `after` back; 0: behind none. */
-enum pim_status pim_emission_message(struct pim_emission_program *program,
-                                     const struct pim_emission_flow *flow, bool send, uint32_t from,
-                                     uint32_t to, const struct pim_emission_message *message, uint16_t after);
+enum pim_status pim_emission_message(struct pim_emission_program *program, const struct pim_layer_flow *flow,
+                                     bool send, uint32_t from, uint32_t to,
+                                     const struct pim_layer_message *message, uint16_t after);
 
 /* --- real_emit.c --- */
 

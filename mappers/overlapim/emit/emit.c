@@ -106,7 +106,7 @@ static enum pim_status put_row(struct pim_emission_program *program, uint64_t ro
         return put_real_row(program, row);
     const struct pim_column_use *use = &emission->use[program->layer];
     const struct pim_mapped_layer *layer = &emission->plan->layers.layer[program->layer];
-    uint64_t rows = emission->rows[program->layer].rows, word = emission->plan->machine.word_bits;
+    uint64_t rows = emission->messages->rows[program->layer], word = emission->plan->machine.word_bits;
     uint64_t loads = pim_overlap_first_share(use->input_loads, row, rows),
              stores = pim_overlap_last_share(use->output_stores, row, rows);
     uint64_t weights = pim_overlap_first_share(use->weight_loads, row, rows) * use->weights;
@@ -137,13 +137,13 @@ static enum pim_status put_layer(struct pim_emission *emission, uint32_t layer, 
         mark.u.control.phase = phase;
         if (pim_emission_put(emission, program.unit, &mark) != PIM_OK)
             return emission->error->status;
-        for (uint32_t f = 0; f < emission->flow_count; f++) {
-            if (emission->flows[f].consumer == layer)
-                emission->flows[f].sent = 0; /* every channel of the layer receives all of them */
+        for (uint32_t f = 0; f < emission->messages->flows; f++) {
+            if (emission->messages->flow[f].consumer == layer)
+                emission->received[f] = 0; /* every channel of the layer receives all of them */
         }
         if (pim_emission_begin(&program) != PIM_OK)
             return emission->error->status;
-        for (uint64_t row = 0; row < emission->rows[layer].rows; row++) {
+        for (uint64_t row = 0; row < emission->messages->rows[layer]; row++) {
             if (put_row(&program, row) != PIM_OK)
                 return emission->error->status;
         }
@@ -205,9 +205,6 @@ static enum pim_status prepare(struct pim_emission *emission)
                         "--rows real: %" PRIu32 " layers on %" PRIu32 " times %" PRIu32
                         " channels: each needs channels of its own",
                         count, places, plan->search.channels);
-    if (pim_rows_make(&plan->search, emission->mappings, pim_series_transformed(plan->series),
-                      &plan->chains[plan->series], &emission->rows, emission->error) != PIM_OK)
-        return emission->error->status;
     for (uint32_t i = 0; i < count; i++) {
         const struct pim_layer_mapping *mapping = &emission->mappings[i];
         const struct pim_mapped_layer *layer = &plan->layers.layer[i];
@@ -217,7 +214,7 @@ static enum pim_status prepare(struct pim_emission *emission)
         if (plan->real && place(plan, i, &emission->real[i], emission->error) != PIM_OK)
             return emission->error->status;
     }
-    return pim_emission_flows(emission);
+    return PIM_OK;
 }
 
 enum pim_status pim_overlapim_rows_fit(const struct pim_overlapim_plan *plan, struct pim_error *error)
@@ -233,22 +230,22 @@ enum pim_status pim_overlapim_emit(const struct pim_overlapim_plan *plan, struct
                                    struct pim_error *error)
 {
     uint32_t count = plan->layers.count;
+    const struct pim_messages *messages = &plan->chains[plan->series].messages;
     struct pim_emission emission = {.plan = plan,
                                     .mappings = pim_overlapim_mappings(plan, plan->series),
                                     .writer = writer,
+                                    .messages = messages,
+                                    .received = calloc(messages->flows + 1, sizeof *emission.received),
                                     .use = calloc(count, sizeof *emission.use),
                                     .real = calloc(count, sizeof *emission.real),
                                     .error = error};
-    enum pim_status status = !emission.use || !emission.real
+    enum pim_status status = !emission.received || !emission.use || !emission.real
                                  ? pim_fail(error, PIM_NO_MEMORY, "out of memory for the programs")
                                  : prepare(&emission);
     if (status == PIM_OK)
         status = put_all(&emission);
-    for (uint32_t f = 0; f < emission.flow_count; f++)
-        free(emission.flows[f].message);
-    free(emission.flows);
+    free(emission.received);
     free(emission.real);
     free(emission.use);
-    pim_rows_free(emission.rows, count);
     return status;
 }

@@ -5,13 +5,6 @@ static uint32_t block_of(const struct pim_emission *emission, uint32_t layer)
     return layer / pim_intake_places(&emission->plan->search);
 }
 
-bool pim_emission_hands_over_at_ends(const struct pim_emission *emission,
-                                     const struct pim_emission_flow *flow)
-{
-    return emission->plan->ends[emission->plan->series] &&
-           pim_intake_at_end(&emission->plan->search, flow->consumer, flow->producer);
-}
-
 /* Whether a layer has a program on the unit. */
 static bool works(const struct pim_emission *emission, uint32_t layer, uint32_t unit)
 {
@@ -20,7 +13,7 @@ static bool works(const struct pim_emission *emission, uint32_t layer, uint32_t 
 }
 
 /* The part of a unit in a message that is handed over at the producer's end: by sender, then receiver. */
-static enum pim_status put_flow(struct pim_emission_program *program, const struct pim_emission_flow *flow)
+static enum pim_status put_flow(struct pim_emission_program *program, const struct pim_layer_flow *flow)
 {
     const struct pim_emission *emission = program->emission;
     uint32_t senders = pim_emission_channels(emission, flow->producer),
@@ -52,8 +45,8 @@ static enum pim_status put_flows(struct pim_emission_program *program, uint32_t 
                                  bool receive)
 {
     struct pim_emission *emission = program->emission;
-    for (uint32_t f = 0; f < emission->flow_count; f++) {
-        const struct pim_emission_flow *flow = &emission->flows[f];
+    for (uint32_t f = 0; f < emission->messages->flows; f++) {
+        const struct pim_layer_flow *flow = &emission->messages->flow[f];
         if (!flow->ends || flow->producer != producer ||
             own != (block_of(emission, producer) == block_of(emission, flow->consumer)) ||
             (receive && (flow->consumer < program->layer || !works(emission, flow->consumer, program->unit))))
@@ -84,8 +77,9 @@ enum pim_status pim_emission_begin(struct pim_emission_program *program)
         return PIM_OK;
     for (uint32_t i = first_producer(program); i < program->layer; i++) {
         bool own = block_of(emission, i) == block;
-        for (uint32_t f = 0; own && f < emission->flow_count; f++) { /* what others are for comes later */
-            const struct pim_emission_flow *flow = &emission->flows[f];
+        for (uint32_t f = 0; own && f < emission->messages->flows;
+             f++) { /* what others are for comes later */
+            const struct pim_layer_flow *flow = &emission->messages->flow[f];
             if (flow->ends && flow->producer == i && flow->consumer == program->layer &&
                 put_flow(program, flow) != PIM_OK)
                 return emission->error->status;

@@ -17,9 +17,6 @@
 
 #include "mappers/overlapim/emit/emission.h"
 
-bool pim_emission_hands_over_at_ends(const struct pim_emission *emission,
-                                     const struct pim_emission_flow *flow);
-
 /* What a channel receives before a layer's first row, and what it sends and receives behind the last one. */
 enum pim_status pim_emission_begin(struct pim_emission_program *program);
 enum pim_status pim_emission_end(struct pim_emission_program *program);

@@ -1,69 +1,9 @@
 /* What layers hand to each other: messages, where they are sent and where they are received. */
 #include "mappers/overlapim/emit/emission.h"
-#include "mappers/overlapim/emit/ends.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
-/* --- flows --- */
-
-/* Rows of each bank of the producer that are final after `rows` of its rows. */
-static uint64_t data_after(const struct pim_emission *emission, uint32_t layer, uint64_t rows)
-{
-    const struct pim_column_use *use = &emission->use[layer];
-    uint64_t all = emission->plan->machine.word_bits * use->outputs * use->output_stores;
-    uint64_t of = emission->rows[layer].rows;
-    return all / of * rows + all % of * rows / of;
-}
-
-static enum pim_status make_flow(struct pim_emission *emission, uint32_t consumer, uint32_t link,
-                                 struct pim_emission_flow *flow)
-{
-    const struct pim_layer_rows *rows = &emission->rows[consumer];
-    const struct pim_mapped_layer *layer = &emission->plan->layers.layer[consumer];
-    uint64_t last = rows->need[link][rows->rows - 1], before = 0;
-    *flow = (struct pim_emission_flow){
-        .producer = layer->link[link].producer, .consumer = consumer, .link = link};
-    flow->ends = pim_emission_hands_over_at_ends(emission, flow);
-    flow->message = calloc(rows->rows, sizeof *flow->message);
-    if (!flow->message)
-        return pim_fail(emission->error, PIM_NO_MEMORY, "out of memory for messages");
-    uint64_t data = 0;
-    for (uint64_t r = 0; r < rows->rows; r++) {
-        uint64_t need = flow->ends ? last : rows->need[link][r];
-        if (need <= before)
-            continue;
-        uint64_t now = data_after(emission, flow->producer, need);
-        uint64_t each = (now - data + pim_emission_channels(emission, consumer) - 1) /
-                        pim_emission_channels(emission, consumer);
-        flow->message[flow->count++] = (struct pim_emission_message){need, each > 0 ? each : 1};
-        before = need;
-        data = now;
-    }
-    return PIM_OK;
-}
-
-enum pim_status pim_emission_flows(struct pim_emission *emission)
-{
-    const struct pim_mapped_layers *layers = &emission->plan->layers;
-    uint32_t links = 0;
-    for (uint32_t i = 0; i < layers->count; i++)
-        links += layers->layer[i].links;
-    emission->flows = calloc(links + 1, sizeof *emission->flows);
-    if (!emission->flows)
-        return pim_fail(emission->error, PIM_NO_MEMORY, "out of memory for %" PRIu32 " links", links);
-    for (uint32_t i = 0; i < layers->count; i++) {
-        for (uint32_t j = 0; j < layers->layer[i].links; j++) {
-            if (make_flow(emission, i, j, &emission->flows[emission->flow_count++]) != PIM_OK)
-                return emission->error->status;
-        }
-    }
-    return PIM_OK;
-}
-
-enum pim_status pim_emission_message(struct pim_emission_program *program,
-                                     const struct pim_emission_flow *flow, bool send, uint32_t from,
-                                     uint32_t to, const struct pim_emission_message *message, uint16_t after)
+enum pim_status pim_emission_message(struct pim_emission_program *program, const struct pim_layer_flow *flow,
+                                     bool send, uint32_t from, uint32_t to,
+                                     const struct pim_layer_message *message, uint16_t after)
 {
     const struct pim_emission *emission = program->emission;
     uint32_t width = emission->plan->machine.channels, unit = send ? from : to;
@@ -75,7 +15,7 @@ enum pim_status pim_emission_message(struct pim_emission_program *program,
     const uint64_t limit = pim_emission_rows_at_once(emission, flow->producer, flow->consumer,
                                                      pim_emission_banks(emission, flow->producer));
     instruction.u.row_message.peer = send ? to : from;
-    instruction.u.row_message.tag = (uint32_t)(flow - emission->flows);
+    instruction.u.row_message.tag = (uint32_t)(flow - emission->messages->flow);
     const struct pim_real *real = &emission->real[flow->producer];
     instruction.u.row_message.row = !send ? pim_emission_row(emission, flow->consumer, PIM_MACHINE_LANDING)
                                     : real->used ? real->out
@@ -97,14 +37,14 @@ enum pim_status pim_emission_message(struct pim_emission_program *program,
 enum pim_status pim_emission_receives(struct pim_emission_program *program, uint64_t row, uint32_t link)
 {
     struct pim_emission *emission = program->emission;
-    struct pim_emission_flow *flow = emission->flows;
+    const struct pim_layer_flow *flow = emission->messages->flow;
     while (flow->consumer != program->layer || flow->link != link)
         flow++;
     if (flow->ends)
         return PIM_OK;
-    uint64_t need = emission->rows[program->layer].need[link][row];
+    uint64_t *received = &emission->received[flow - emission->messages->flow];
     uint32_t senders = pim_emission_channels(emission, flow->producer);
-    for (; flow->sent < flow->count && flow->message[flow->sent].rows <= need; flow->sent++) {
+    for (; *received < flow->count && flow->message[*received].row <= row; ++*received) {
         for (uint32_t c = 0; c < senders; c++) { /* in the order in which they get to this channel */
             uint32_t at = (program->channel + senders - c % senders) % senders;
             uint32_t from = pim_emission_unit(emission, flow->producer, at);
@@ -112,7 +52,7 @@ enum pim_status pim_emission_receives(struct pim_emission_program *program, uint
             uint16_t after =
                 program->earlier > program->ordered ? pim_emission_distance(program, program->earlier) : 0;
             if (from != program->unit && pim_emission_message(program, flow, false, from, program->unit,
-                                                              &flow->message[flow->sent], after) != PIM_OK)
+                                                              &flow->message[*received], after) != PIM_OK)
                 return emission->error->status;
             if (program->at > before) {
                 program->earlier = program->received;
@@ -127,8 +67,8 @@ enum pim_status pim_emission_receives(struct pim_emission_program *program, uint
 enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_t rows)
 {
     const struct pim_emission *emission = program->emission;
-    for (uint32_t f = 0; f < emission->flow_count; f++) {
-        const struct pim_emission_flow *flow = &emission->flows[f];
+    for (uint32_t f = 0; f < emission->messages->flows; f++) {
+        const struct pim_layer_flow *flow = &emission->messages->flow[f];
         if (flow->producer != program->layer || flow->ends)
             continue;
         uint64_t low = 0, high = flow->count; /* the first message behind fewer rows is not looked for */

@@ -127,7 +127,7 @@ static enum pim_status put_totals(struct pim_emission_program *program, bool sen
             .detail = peer / width == program->unit / width ? PIM_REACH_CHANNEL : PIM_REACH_STACK};
         part = rows < most ? rows : most;
         instruction.u.row_message.peer = peer;
-        instruction.u.row_message.tag = emission->flow_count + program->layer;
+        instruction.u.row_message.tag = emission->messages->flows + program->layer;
         instruction.u.row_message.row = (uint32_t)row;
         instruction.u.row_message.rows = (uint32_t)part;
         instruction.u.row_message.banks = (uint16_t)banks;

@@ -91,6 +91,9 @@ static void check_bounds(json_t *plan, json_t *results, const struct pim_configu
     ck_assert_double_ge(cycles, number(channels, "bus_bits") / 8 / bus);
 }
 
+/* A phase ends when all has been sent: percent that a layer may end earlier. */
+enum { SENDS = 9 };
+
 static void compare(json_t *plan, json_t *results, const char *series, double percent, double share)
 {
     json_t *layers = json_object_get(plan, "layers"), *phases = json_object_get(results, "phases");
@@ -103,8 +106,8 @@ static void compare(json_t *plan, json_t *results, const char *series, double pe
         const char *name = json_string_value(json_object_get(layer, "name"));
         double end = number(json_object_get(layer, "end"), series), simulated = number(phase, "end_cycle");
         double adds = number(phase, "estimate_cycles"), added = number(phase, "exclusive_cycles");
-        ck_assert_msg(near(end, simulated, percent), "%s is estimated to end at %.0f, it ends at %.0f", name,
-                      end, simulated);
+        ck_assert_msg(near(end, simulated, percent + SENDS),
+                      "%s is estimated to end at %.0f, it ends at %.0f", name, end, simulated);
         if (added > share * cycles)
             ck_assert_msg(near(adds, added, percent), "%s is estimated to add %.0f, it adds %.0f", name, adds,
                           added);
