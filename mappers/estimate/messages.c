@@ -12,12 +12,9 @@ static void handle_of_transfer(struct timing *timing, const struct event *event)
     const uint32_t from = timing->transfer[event->subject].from;
     if (event->kind == EVENT_ANNOUNCED) {
         course->granted = timing->granted;
-    } else if (event->kind == EVENT_GRANTED) {
+    } else {
         course->granted++;
         timing_pump(timing, from);
-    } else {
-        course->waits = false;
-        timing->end[from] = pim_larger(timing->end[from], timing->now);
     }
     timing_start(timing, from);
 }
@@ -32,7 +29,6 @@ static void handle(struct timing *timing, const struct event *event)
         timing_start(timing, subject);
         break;
     case EVENT_ANNOUNCED:
-    case EVENT_MADE:
     case EVENT_GRANTED:
         handle_of_transfer(timing, event);
         break;
@@ -135,7 +131,6 @@ static uint32_t cut(struct timing *timing, uint32_t transfer, uint32_t packet)
     const uint32_t packet_bytes = no_limit(timing->hardware->packet_bytes);
     const uint64_t whole = timing->transfer[transfer].bytes;
     struct course *course = &timing->course[transfer];
-    course->passed_on = NONE;
     course->first_packet = packet;
     for (uint64_t left = whole; left > 0; course->packets++) {
         const uint32_t bytes = left < packet_bytes ? (uint32_t)left : packet_bytes;
@@ -206,11 +201,6 @@ static void list_messages(struct timing *timing)
         if (!is_message(&message[i]))
             continue;
         packet = cut(timing, i, packet);
-        const uint32_t after = message[i].after;
-        if (after < timing->transfers && timing->course[after].packets > 0) {
-            timing->course[i].waits = true;
-            timing->course[after].passed_on = i;
-        }
         timing->course[i].sent_at = add_end(timing, message[i].from, i, ITEM_SEND);
         timing->course[i].received_at = add_end(timing, message[i].to, i, ITEM_RECEIVE);
     }
@@ -219,10 +209,10 @@ static void list_messages(struct timing *timing)
 }
 
 bool pim_estimate_messages(const struct pim_estimate_hardware *hardware,
-                           const struct pim_estimate_message *messages, uint32_t count,
-                           struct pim_pace *const *pace, const uint64_t *start, uint64_t *end)
+                           const struct pim_estimate_message *messages, uint32_t count, const uint64_t *start,
+                           uint64_t *end)
 {
-    struct timing timing = begin(hardware, pace);
+    struct timing timing = begin(hardware, NULL);
     timing.transfer = messages;
     timing.transfers = count;
     timing.item = calloc(2 * (size_t)count + 1, sizeof *timing.item);
@@ -315,11 +305,8 @@ static void meet(struct timing *timing, const struct message_end *sends, const s
     for (uint32_t i = 0; i < timing->transfers; i++) {
         struct item *send = &timing->item[sends[i].item], *receive = &timing->item[receives[i].item];
         assert(sends[i].from == receives[i].from && sends[i].to == receives[i].to);
-        message[i] = (struct pim_estimate_message){.from = sends[i].from,
-                                                   .to = sends[i].to,
-                                                   .bytes = send->instruction->u.network.bytes,
-                                                   .source = send->instruction->u.network.address,
-                                                   .target = receive->instruction->u.network.address};
+        message[i] =
+            (struct pim_estimate_message){sends[i].from, sends[i].to, send->instruction->u.network.bytes};
         send->transfer = receive->transfer = i;
     }
 }

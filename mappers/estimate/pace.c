@@ -223,26 +223,6 @@ static uint64_t memory(struct pim_pace *pace, const struct pim_instruction *inst
     return (done - pace->offset) * pace->memory;
 }
 
-static uint64_t to_logic(const struct pim_pace *pace, uint64_t memory_cycle)
-{
-    return memory_cycle / pace->logic * pace->memory +
-           pim_divide_up(memory_cycle % pace->logic * pace->memory, pace->logic);
-}
-
-void pim_pace_access(struct pim_pace *pace, uint64_t cycle, uint64_t address, uint32_t bytes, bool write,
-                     uint64_t *free, uint64_t *done)
-{
-    struct pim_instruction instruction = {.opcode = write ? PIM_OP_STORE : PIM_OP_LOAD};
-    instruction.u.memory.address = address;
-    instruction.u.memory.bytes = bytes;
-    instruction.u.memory.count = 1;
-    pim_pace_begin(pace, cycle);
-    const uint64_t end = memory(pace, &instruction, 0);
-    *free = to_logic(pace, pace->offset + pim_divide_up(pace->port_free, pace->memory));
-    *done = to_logic(pace, pace->offset + pim_divide_up(end, pace->memory));
-    pace->last = pace->port_free;
-}
-
 void pim_pace_put(struct pim_pace *pace, const struct pim_instruction *instruction)
 {
     uint64_t start = wait_for_dependencies(pace, instruction, fetch(pace)), end = start;

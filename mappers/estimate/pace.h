@@ -29,11 +29,6 @@ void pim_pace_begin(struct pim_pace *pace, uint64_t cycle);
 /* The next instruction of its program. A phase mark is one too; SEND and RECEIVE end at once. */
 void pim_pace_put(struct pim_pace *pace, const struct pim_instruction *instruction);
 
-/* An access of the network interface: `free`, when the port takes the next one, and `done`, when the data of
- * this one are there, both in cycles of the logic clock from 0 on, rounded up. */
-void pim_pace_access(struct pim_pace *pace, uint64_t cycle, uint64_t address, uint32_t bytes, bool write,
-                     uint64_t *free, uint64_t *done);
-
 /* The burst of a load or store, as the port gets it; false: nothing is moved. */
 bool pim_pace_burst(const struct pim_pace *pace, const struct pim_instruction *instruction,
                     struct pim_burst *burst);

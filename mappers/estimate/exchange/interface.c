@@ -88,8 +88,5 @@ void timing_written(struct timing *timing, uint32_t packet)
     if (course->written < course->packets)
         return;
     timing->unit[timing->transfer[transfer].to].open--;
-    if (course->passed_on != NONE)
-        timing_at(timing, timing->now + timing->logic * timing->transfer[course->passed_on].delay, EVENT_MADE,
-                  course->passed_on);
     timing_complete(timing, course->received_at);
 }

@@ -23,7 +23,7 @@ static bool is_ready(const struct timing *timing, const struct unit *unit, uint3
     const struct item *item = &timing->item[index];
     if (item->kind == ITEM_SEND) {
         const struct course *course = &timing->course[item->transfer];
-        if (course->granted == 0 || course->waits)
+        if (course->granted == 0)
             return false;
     }
     for (unsigned i = 0; item->instruction && i < PIM_DEPENDENCIES; i++) {

@@ -5,18 +5,12 @@
 
 /* --- messages alone: a part of a packet --- */
 
-/* With the rows that are open on the unit; or as far as nothing is known of them, a packet opens its own, and
- * anew when another came in between. */
+/* Nothing is known of places: a packet opens its own rows, and anew when another came in between. */
 static void access_memory(const struct timing *timing, uint32_t index, const struct request *request,
                           uint32_t bytes, uint64_t *free, uint64_t *done)
 {
     const struct pim_estimate_hardware *hardware = timing->hardware;
     const bool write = request->burst.write;
-    if (timing->pace) {
-        pim_pace_access(timing->pace[index], timing->now, request->burst.address + request->moved, bytes,
-                        write, free, done);
-        return;
-    }
     *free = timing->now +
             (timing->unit[index].moved != request->subject || request->moved % hardware->row_bytes == 0
                  ? pim_estimate_stream(hardware, bytes, write)
@@ -123,21 +117,21 @@ void timing_ask_memory(struct timing *timing, uint32_t place)
 void timing_ask_packet(struct timing *timing, uint32_t index, unsigned client, uint32_t place)
 {
     const struct packet *packet = &timing->packet[place];
-    const struct pim_estimate_message *message = &timing->transfer[packet->transfer];
+    const struct course *course = &timing->course[packet->transfer];
     const bool write = client == CLIENT_RECEIVE;
+    if (!timing->programs) {
+        timing->unit[index].request[client] =
+            (struct request){.subject = place, .burst = {.bytes = packet->bytes, .count = 1, .write = write}};
+        serve(timing, index);
+        return;
+    }
+    const struct item *message = &timing->item[write ? course->received_at : course->sent_at];
     struct pim_instruction instruction = {.opcode = write ? PIM_OP_STORE : PIM_OP_LOAD};
-    instruction.u.memory.address = (write ? message->target : message->source) + packet->offset;
+    instruction.u.memory.address = message->instruction->u.network.address + packet->offset;
     instruction.u.memory.bytes = packet->bytes;
     instruction.u.memory.count = 1;
-    if (!timing->programs) {
-        timing->unit[index].request[client] = (struct request){
-            .subject = place,
-            .burst = {
-                .address = instruction.u.memory.address, .bytes = packet->bytes, .count = 1, .write = write}};
-        serve(timing, index);
-    } else if (!ask_burst(timing, index, client, place, &instruction)) {
+    if (!ask_burst(timing, index, client, place, &instruction))
         timing_at(timing, timing->now, served_event(client), place);
-    }
 }
 
 void timing_port(struct timing *timing, uint32_t index)

@@ -14,7 +14,6 @@
 enum event_kind {
     EVENT_BEGIN,     /* of a unit */
     EVENT_ANNOUNCED, /* of a transfer: its receive */
-    EVENT_MADE,      /* of a transfer: what it sends is there */
     EVENT_PORT,      /* of a unit: the port is free, or arbitrates */
     EVENT_START,     /* of a unit: something may start */
     EVENT_READ,      /* of a packet */
@@ -110,8 +109,6 @@ struct course {
     uint32_t first_packet, packets;
     uint32_t granted, asked, left, written;
     uint32_t sent_at, received_at; /* items of both units */
-    uint32_t passed_on;            /* the message that waits for this one to come; NONE: there is none */
-    bool waits;                    /* for such a message, or for what is made of it */
 };
 
 struct timing {
@@ -127,7 +124,7 @@ struct timing {
     struct unit *unit;
     uint64_t *link_free; /* [router * PIM_MACHINE_UNIT + where to] */
     struct item *item;
-    struct pim_pace *const *pace;
+    struct pim_pace *const *pace; /* of each unit, of programs */
     struct course *course;
     struct packet *packet;
     struct signal *signal;

@@ -1,7 +1,6 @@
 #include "mappers/nicepim/map/program/messages.h"
 
 #include "mappers/nicepim/cycles/cycles_memory.h"
-#include "sim/arena.h"
 #include "sim/integer.h"
 
 #include <stdlib.h>
@@ -104,30 +103,6 @@ static void exchange_roughly(struct program *program, const struct program_messa
         program->clock[node] += program->open[node] ? cycles : 0;
 }
 
-/* All messages that were sent, on the nodes that have them, from where these are. */
-static void time_messages(struct program *program)
-{
-    if (program->status == PIM_OK && !program->gathers && program->way_count > 0 &&
-        !pim_estimate_messages(program->plan->hardware, program->ways, (uint32_t)program->way_count,
-                               (struct pim_pace *const *)program->pace, program->clock, program->clock))
-        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
-    program->way_count = 0;
-}
-
-/* A message to be timed; gives its number. */
-static uint32_t add_way(struct program *program, const struct pim_estimate_message *way)
-{
-    struct pim_estimate_message *ways =
-        pim_array_grow(program->ways, &program->way_room, program->way_count + 1, sizeof *ways);
-    if (!ways) {
-        program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for messages");
-        return PIM_ESTIMATE_AT_ONCE;
-    }
-    program->ways = ways;
-    ways[program->way_count] = *way;
-    return (uint32_t)program->way_count++;
-}
-
 void program_exchange(struct program *program, struct program_message *messages, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -139,19 +114,9 @@ void program_exchange(struct program *program, struct program_message *messages,
         send(program, m->to, PIM_OP_RECEIVE, m->from, tag, m->target, m->bytes, PROGRAM_NOTHING,
              &m->received);
         send(program, m->from, PIM_OP_SEND, m->to, tag, m->source, m->bytes, m->after, NULL);
-        if (program->rough)
-            continue;
-        (void)add_way(program, &(struct pim_estimate_message){.from = m->from,
-                                                              .to = m->to,
-                                                              .bytes = m->bytes,
-                                                              .source = m->source,
-                                                              .target = m->target,
-                                                              .after = PIM_ESTIMATE_AT_ONCE});
     }
     if (program->rough && count > 0)
         exchange_roughly(program, messages, count);
-    else
-        time_messages(program);
 }
 
 /* --- rings --- */
@@ -252,17 +217,7 @@ static uint64_t piece_address(const struct program_ring *ring, uint32_t place, u
 struct step {
     uint64_t *last;  /* of each node: the instruction that made what it sends next */
     uint64_t *spare; /* where sums come in */
-    uint32_t *come;  /* the message that brought it, of the steps by turns */
 };
-
-/* From when sums have come to when they are added to those of the node, which have been loaded meanwhile, and
- * written: the row that they came into is open. */
-static uint64_t add_cycles(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t block)
-{
-    return 2 * pim_estimate_latency(hardware) + place_run_cycles(hardware, piece, 0, false) +
-           pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1) +
-           place_run_cycles(hardware, piece, 2 * block, true);
-}
 
 static void pass_on(struct program *program, const struct program_ring *ring, uint32_t step, bool reduce,
                     struct step *state)
@@ -278,24 +233,9 @@ static void pass_on(struct program *program, const struct program_ring *ring, ui
         if (ring->bytes[in] > 0)
             send(program, node, PIM_OP_RECEIVE, before, tag, reduce ? sums : piece_address(ring, i, in),
                  ring->bytes[in], PROGRAM_NOTHING, &received);
-        uint32_t *came = state->come + (step % 2) * program->nodes,
-                 *comes = state->come + (step + 1) % 2 * program->nodes;
-        comes[behind] = PIM_ESTIMATE_AT_ONCE;
-        if (ring->bytes[out] > 0) {
+        if (ring->bytes[out] > 0)
             send(program, node, PIM_OP_SEND, behind, tag, piece_address(ring, i, out), ring->bytes[out],
                  after, NULL);
-            const uint64_t block = ring->offset[n - 1] + ring->bytes[n - 1];
-            comes[behind] = add_way(
-                program,
-                &(struct pim_estimate_message){
-                    .from = node,
-                    .to = behind,
-                    .bytes = ring->bytes[out],
-                    .source = piece_address(ring, i, out),
-                    .target = reduce ? state->spare[behind] : piece_address(ring, (i + 1) % n, out),
-                    .after = step > 0 ? came[node] : PIM_ESTIMATE_AT_ONCE,
-                    .delay = reduce ? add_cycles(program->plan->hardware, ring->bytes[out], block) : 0});
-        }
         state->last[node] = received;
         if (!reduce || ring->bytes[in] == 0)
             continue;
@@ -313,6 +253,15 @@ static void pass_on(struct program *program, const struct program_ring *ring, ui
     }
 }
 
+/* From when sums have come to when they are added to those of the node, which have been loaded meanwhile, and
+ * written: the row that they came into is open. */
+static uint64_t add_cycles(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t block)
+{
+    return 2 * pim_estimate_latency(hardware) + place_run_cycles(hardware, piece, 0, false) +
+           pim_estimate_vector(hardware, 1, piece / FLOW_SUM_BYTES, 1) +
+           place_run_cycles(hardware, piece, 2 * block, true);
+}
+
 uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_t piece, uint64_t load,
                            uint64_t block, bool reduce)
 {
@@ -324,43 +273,12 @@ uint64_t program_ring_step(const struct pim_estimate_hardware *hardware, uint64_
     return cycles + (reduce ? add_cycles(hardware, piece, block) : 0);
 }
 
-/* The sums that came last are added as well, as far as there are any: they lie in the row that was written
- * last. Those of the node have been loaded meanwhile. */
-static void add_last(struct program *program, const struct program_ring *ring, const uint64_t *spare)
-{
-    const uint32_t n = ring->count;
-    for (uint32_t i = 0; n > 1 && i < n && !program->gathers; i++) {
-        const uint32_t node = ring->member[i], piece = ring->piece[(i + 1) % n];
-        const uint64_t bytes = ring->bytes[piece];
-        if (bytes == 0)
-            continue;
-        struct pim_instruction load = {.opcode = PIM_OP_LOAD, .detail = PIM_BUFFER_NONE}, store = load,
-                               add = {.opcode = PIM_OP_VECTOR, .detail = PIM_VECTOR_ADD};
-        load.u.memory.address = spare[node];
-        load.u.memory.bytes = store.u.memory.bytes = (uint32_t)bytes;
-        load.u.memory.count = store.u.memory.count = 1;
-        add.u.vector.rows = 1;
-        add.u.vector.elements = (uint32_t)(bytes / FLOW_SUM_BYTES);
-        add.u.vector.bits = 32;
-        add.dependency[0] = 1;
-        store.opcode = PIM_OP_STORE;
-        store.u.memory.address = piece_address(ring, i, piece);
-        store.dependency[0] = 1;
-        program_pace(program, node);
-        pim_pace_put(program->pace[node], &load);
-        pim_pace_put(program->pace[node], &add);
-        pim_pace_put(program->pace[node], &store);
-        program_paced(program, node);
-    }
-}
-
 void program_rings(struct program *program, struct program_ring *rings, uint32_t count, bool reduce)
 {
     struct step state = {calloc(program->nodes, sizeof *state.last),
-                         calloc(program->nodes, sizeof *state.spare),
-                         calloc(program->nodes, 2 * sizeof *state.come)};
+                         calloc(program->nodes, sizeof *state.spare)};
     uint32_t longest = 0;
-    if (!state.last || !state.spare || !state.come)
+    if (!state.last || !state.spare)
         program->status = pim_fail(program->error, PIM_NO_MEMORY, "out of memory for rings");
     for (uint32_t r = 0; r < count; r++) {
         longest = rings[r].count > longest ? rings[r].count : longest;
@@ -376,10 +294,6 @@ void program_rings(struct program *program, struct program_ring *rings, uint32_t
                 pass_on(program, &rings[r], step, reduce, &state);
         }
     }
-    time_messages(program);
-    for (uint32_t r = 0; r < count && reduce && program->status == PIM_OK; r++)
-        add_last(program, &rings[r], state.spare);
     free(state.last);
     free(state.spare);
-    free(state.come);
 }

@@ -23,14 +23,14 @@ struct program_ring {
     uint64_t *own;     /* PROGRAM_NOTHING, or where a member has its own piece instead */
 };
 
-/* Sends messages (sorted in place), which are timed, or `rough`. Messages with equal ends keep the order of
- * their numbers. */
+/* Sends messages (sorted in place); `rough`: they are timed at once. Messages with equal ends keep the order
+ * of their numbers. */
 void program_exchange(struct program *program, struct program_message *messages, size_t count);
 
 /* Orders the rings so that no link is loaded more than necessary. */
 void program_schedule(struct program *program, struct program_ring *rings, uint32_t count);
 /* All pieces round all rings; or, `reduce`, partial sums added on the way: the member at place i of a cycle
- * ends with the sums of the piece of place i + 1. Messages are timed. */
+ * ends with the sums of the piece of place i + 1. */
 void program_rings(struct program *program, struct program_ring *rings, uint32_t count, bool reduce);
 /* What one step takes on average, for candidates: the largest piece, the bytes on the busiest link, and those
  * of the whole block. */

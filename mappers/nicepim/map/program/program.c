@@ -41,7 +41,6 @@ void program_terminate(struct program *program)
     free(program->most_scratch);
     free(program->clock);
     free(program->traffic);
-    free(program->ways);
     for (uint32_t node = 0; program->pace && node < program->nodes; node++)
         pim_pace_destroy(program->pace[node]);
     free(program->pace);
@@ -176,17 +175,8 @@ void program_paced_all(struct program *program)
         program_paced(program, node);
 }
 
-/* Whether messages wait for more than each other. */
-static bool is_timed_together(const struct pim_estimate_hardware *hardware)
-{
-    return hardware->in_order || hardware->cut_through || hardware->network.flit_cycles_by > 0 ||
-           pim_estimate_turn(hardware) != UINT64_MAX;
-}
-
 void program_gather(struct program *program, enum pim_estimate_part part)
 {
-    if (program->rough || !is_timed_together(program->plan->hardware))
-        return;
     for (uint32_t node = 0; node < program->nodes; node++) {
         struct program_gathered *gathered = &program->gathered[node];
         gathered->count = program->gathers ? gathered->count : 0;

@@ -37,10 +37,8 @@ struct program {
     bool rough;                       /* exchanges take what the busiest link or node needs: for choices */
     bool timed;                       /* nobody asks for actions */
     uint64_t *traffic;                /* bytes on each link, for that */
-    struct pim_estimate_message *ways; /* that are not timed yet */
-    size_t way_count, way_room;
-    struct pim_pace **pace;            /* of each node; of the instructions between program_pace and _paced */
-    bool *paced;                       /* those that are in between */
+    struct pim_pace **pace;           /* of each node; of the instructions between program_pace and _paced */
+    bool *paced;                      /* those that are in between */
     struct program_gathered *gathered; /* of each node, since program_gather */
     bool gathers;                      /* between program_gather and _gathered */
     uint8_t part[2];                   /* of the estimate, that is gathered; PIM_ESTIMATE_PARTS: none */
@@ -73,10 +71,8 @@ void program_pace_all(struct program *program);
 void program_paced_all(struct program *program);
 
 /*
- * Where messages wait for more than each other - issue in order; loads and stores that open rows at their
- * turns at the port; what is passed on from the interface; links narrower than a flit - all that nodes are
- * appended from here on, up to the other call, is timed together: none of it before. It counts for `part` of
- * the estimate, and for another one from a second call on. Elsewhere nothing happens.
+ * All that nodes are appended from here on, up to the other call, is timed together, their messages as well:
+ * none of it before. It counts for `part` of the estimate, and for another one from a second call on.
  */
 void program_gather(struct program *program, enum pim_estimate_part part);
 void program_gathered(struct program *program, uint64_t parts[PIM_ESTIMATE_PARTS]);

@@ -477,12 +477,10 @@ uint64_t product_reduce_sums(struct emitter *emitter, struct product *product)
         program_schedule(program, rings, groups);
         program_rings(program, rings, groups, true);
     }
-    program_pace_all(program);
     for (uint32_t s = 0; s < groups && program->status == PIM_OK; s++) {
         for (uint32_t place = 0; place < rings[s].count; place++)
             finish_sums(emitter, product, &rings[s], box[s], place);
     }
-    program_paced_all(program);
     release_rings(rings, made);
     free(box);
     return program_section(program);
