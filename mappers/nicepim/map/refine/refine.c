@@ -7,9 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts that are tried of each product; operations that are looked at with it; parts of the network after each
- * of which the whole is estimated. */
-enum { NEAREST = 6, MOST_WINDOW = 16, BLOCKS = 8 };
+enum { MOST_WINDOW = 16 }; /* operations that are looked at with a product */
+
+/* From the first operation to the last. What is changed in a block stays or goes as a whole: so larger blocks
+ * reach what no single change does, and smaller ones keep what is good in a large one that is not. */
+struct pass {
+    uint32_t nearest; /* cuts that are tried of each product */
+    uint32_t blocks;  /* parts of the network after each of which the whole is estimated */
+};
+
+static const struct pass passes[] = {{6, 8}, {12, 16}};
 
 struct refiner {
     struct nice_plan *plan;
@@ -83,13 +90,15 @@ static void begin_window(struct refiner *refiner)
     program->cycles = 0;
 }
 
-/* Cycles of the window by itself, as its programs are estimated. */
-static uint64_t window_cycles(struct refiner *refiner)
+/* Cycles of the window by itself, as its programs are estimated, if less than `least`; else not to its end. */
+static uint64_t window_cycles(struct refiner *refiner, uint64_t least)
 {
     struct emitter *places = &refiner->places;
     begin_window(refiner);
-    for (uint32_t i = 0; i < refiner->window_count && places->program.status == PIM_OK; i++) {
+    for (uint32_t i = 0; i < refiner->window_count && places->program.cycles < least; i++) {
         const uint32_t layer = refiner->window[i];
+        if (places->program.status != PIM_OK)
+            break;
         release_home(refiner, layer);
         if (refiner->plan->flow.operation[layer].kind == FLOW_PRODUCT)
             nice_emit_product(places, layer);
@@ -108,7 +117,7 @@ static void place_window(struct refiner *refiner)
 }
 
 /* The cut of the nearest with which the window takes least; true: another than there was. */
-static bool improve(struct refiner *refiner, uint32_t layer, struct pim_error *error)
+static bool improve(struct refiner *refiner, uint32_t layer, uint32_t nearest, struct pim_error *error)
 {
     struct nice_plan *plan = refiner->plan;
     const struct pim_layer *graph = &plan->flow.graph->layers[layer];
@@ -118,19 +127,19 @@ static bool improve(struct refiner *refiner, uint32_t layer, struct pim_error *e
     if (plan->flow.operation[layer].right != FLOW_STORED)
         inputs[1] = &refiner->places.home[graph->input[1]];
     const uint64_t room = plan->capacity > plan->stored ? plan->capacity - plan->stored : 0;
-    if (candidates_nearest(plan, layer, &present.region, inputs, present.stored + room, NEAREST, &list,
+    if (candidates_nearest(plan, layer, &present.region, inputs, present.stored + room, nearest, &list,
                            error) != PIM_OK) {
         refiner->places.program.status = error->status;
         return false;
     }
     find_window(refiner, layer);
-    uint64_t least = window_cycles(refiner);
+    uint64_t least = window_cycles(refiner, UINT64_MAX);
     bool changed = false;
     for (uint32_t c = 0; c < list.count && refiner->places.program.status == PIM_OK; c++) {
         const struct candidate *trial = &list.items[c];
         *decision =
             (struct nice_decision){present.region, trial->cut, trial->sharing, trial->cycles, trial->stored};
-        const uint64_t cycles = window_cycles(refiner);
+        const uint64_t cycles = window_cycles(refiner, least);
         if (cycles < least) {
             least = cycles;
             best = *decision;
@@ -169,18 +178,19 @@ static bool is_over(const struct refiner *refiner)
     return refiner->plan->cut_short;
 }
 
-static void refine_blocks(struct refiner *refiner, struct nice_result *result, struct pim_error *error)
+static void refine_blocks(struct refiner *refiner, const struct pass *pass, struct nice_result *result,
+                          struct pim_error *error)
 {
     struct nice_plan *plan = refiner->plan;
     const uint32_t count = plan->flow.count;
-    for (uint32_t block = 0; block < BLOCKS && refiner->places.program.status == PIM_OK; block++) {
+    for (uint32_t block = 0; block < pass->blocks && refiner->places.program.status == PIM_OK; block++) {
         const uint64_t stored = plan->stored;
         bool changed = false;
         memcpy(refiner->kept, plan->decision, count * sizeof *refiner->kept);
-        for (uint32_t i = count * block / BLOCKS; i < count * (block + 1) / BLOCKS && !is_over(refiner);
-             i++) {
+        for (uint32_t i = count * block / pass->blocks;
+             i < count * (block + 1) / pass->blocks && !is_over(refiner); i++) {
             if (plan->flow.operation[i].kind == FLOW_PRODUCT && refiner->places.program.status == PIM_OK)
-                changed = improve(refiner, i, error) || changed;
+                changed = improve(refiner, i, pass->nearest, error) || changed;
         }
         if (changed && refiner->places.program.status == PIM_OK)
             judge(refiner, result, stored, error);
@@ -205,9 +215,9 @@ enum pim_status nice_refine(struct nice_plan *plan, struct nice_result *result, 
     if (!ready || !refiner.places.home || !refiner.places.started || !refiner.moved || !refiner.kept ||
         !refiner.top)
         program->status = pim_fail(error, PIM_NO_MEMORY, "out of memory for the places of maps");
-    if (program->status == PIM_OK) {
+    for (size_t pass = 0; pass < sizeof passes / sizeof passes[0] && program->status == PIM_OK; pass++) {
         place_all(&refiner);
-        refine_blocks(&refiner, result, error);
+        refine_blocks(&refiner, &passes[pass], result, error);
     }
     for (uint32_t i = 0; refiner.places.home && i < plan->flow.count; i++)
         release_home(&refiner, i);
