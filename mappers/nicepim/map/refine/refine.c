@@ -90,7 +90,7 @@ static void begin_window(struct refiner *refiner)
     program->cycles = 0;
 }
 
-/* Cycles of the window alone, as its programs are estimated, if less than `least`; else not to its end. */
+/* Cycles of the window by itself, as its programs are estimated; from `least` on they are not counted. */
 static uint64_t window_cycles(struct refiner *refiner, uint64_t least)
 {
     struct emitter *places = &refiner->places;
