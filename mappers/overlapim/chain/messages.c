@@ -169,7 +169,7 @@ static enum pim_status fill(const struct making *making, const uint64_t *need, s
         if (now <= before)
             continue;
         const uint64_t final = data_after(all, of, now), each = pim_divide_up(final - data, channels);
-        *message++ = (struct pim_layer_message){(uint32_t)r, (uint32_t)now, each > 0 ? each : 1};
+        *message++ = (struct pim_layer_message){r, now, each > 0 ? each : 1};
         before = now;
         data = final;
     }

@@ -12,8 +12,8 @@
 #include "mappers/overlapim/chain/intake.h"
 
 struct pim_layer_message {
-    uint32_t row;  /* of the consumer, the first that waits for it */
-    uint32_t rows; /* of the producer, that must have ended */
+    uint64_t row;  /* of the consumer, the first that waits for it */
+    uint64_t rows; /* of the producer, that must have ended */
     uint64_t data; /* rows of each bank, from a channel of the producer to one of the consumer */
 };
 

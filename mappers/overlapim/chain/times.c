@@ -58,7 +58,7 @@ static uint64_t carried(struct pim_message_cycles cycles)
 }
 
 /* Messages of a flow that are sent before the one of flow `f` behind `rows` rows of the same producer. */
-static uint64_t count_before(const struct times *times, uint32_t of, uint32_t f, uint32_t rows)
+static uint64_t count_before(const struct times *times, uint32_t of, uint32_t f, uint64_t rows)
 {
     const struct pim_layer_flow *flow = flow_of(times, of);
     uint64_t low = 0, high = flow->count;
@@ -84,7 +84,7 @@ static uint64_t open_at(const struct times *times, const struct pim_layer_flow *
 
 /* When a unit may begin to send a message of flow `f`: behind those before it, of which each waits until its
  * receiver takes it. `*out`: its link is free. */
-static uint64_t behind_others(const struct times *times, uint32_t f, uint32_t rows, uint64_t *out)
+static uint64_t behind_others(const struct times *times, uint32_t f, uint64_t rows, uint64_t *out)
 {
     uint64_t begin = 0;
     *out = 0;
