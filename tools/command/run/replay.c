@@ -2,6 +2,7 @@
 
 #include "models/system/configure.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* "FROM:TO" in cycles; an absent end means without limit. */
@@ -24,6 +25,11 @@ static enum pim_status parse_window(const char *text, struct pim_system_options 
     if (colon[1] && pim_parse_unsigned("--timeline-window", colon + 1, options->timeline_begin, UINT64_MAX,
                                        &options->timeline_end, error) != PIM_OK)
         return error->status;
+    if (options->until_cycle != PIM_UNTIL_END && options->timeline_begin >= options->until_cycle)
+        return pim_fail(error, PIM_USAGE,
+                        "--timeline-window %s begins where the run has been stopped (--until %" PRIu64
+                        "): nothing would be in it",
+                        text, options->until_cycle);
     return PIM_OK;
 }
 

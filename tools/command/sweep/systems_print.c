@@ -41,7 +41,7 @@ static void put_percent(FILE *file, double value)
     if (isnan(value))
         (void)fprintf(file, " %11s", "n/a");
     else
-        (void)fprintf(file, " %9.1f %%", value);
+        (void)fprintf(file, " %9.1f %%", fabs(value) < 0.05 ? 0.0 : value); /* not -0.0 */
 }
 
 static bool is_done(const json_t *point)
