@@ -14,6 +14,8 @@ import time
 import roofline
 from report import Report
 
+NETWORKS = ["googlenet", "resnet152", "vgg16", "darknet53"]
+TRANSFORMERS = ["bert-base"]  # in Fig. 10 alone
 ARRAYS = {"4x4": "nicepim-4x4", "16x16": "nicepim-16x16"}
 PAPER_MEANS = {"latency saved": 37.0, "energy saved": 28.0, "throughput": 11.0}  # per cent: text of Figs. 10 and 11
 PIECE = 8192  # bytes that a node shares in Fig. 12
@@ -256,19 +258,34 @@ def scheduler(runs, report, sides):
                   "least everywhere, TSP's is the same on 4 x 4."])
 
 
+PARTS = ("mapper", "pipeline", "card", "scheduler")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="GoogLeNet and VGG-16 on 4 x 4 nodes, VGG-16 beside a card; Fig. 12 on 4 x 4 and 8 x 8")
+    parser.add_argument("--part", choices=PARTS, help="Fig. 10, Fig. 11, section VIII-C or Fig. 12 alone")
+    parser.add_argument("--array", choices=ARRAYS, help="of Figs. 10 and 11: one array alone")
+    parser.add_argument("--network", choices=NETWORKS + TRANSFORMERS, help="of Figs. 10 and 11 and section VIII-C: one network alone")
     parser.add_argument("-o", "--output", default="build/reproduction/nicepim")
     options = parser.parse_args()
     report = Report("NicePIM", options.output)
     runs = Runs(os.environ["PIMSIM"], options.output)
-    networks = ["googlenet", "vgg16"] if options.quick else ["googlenet", "resnet152", "vgg16", "darknet53"]
-    transformers = [] if options.quick else ["bert-base"]
-    mapper(runs, report, networks + transformers, ["4x4"] if options.quick else list(ARRAYS))
-    pipeline(runs, report, networks, ["4x4"] if options.quick else list(ARRAYS), [1, 8] if options.quick else [1, 2, 4, 8, 16])
-    card(runs, report, ["vgg16"] if options.quick else networks, [1, 8] if options.quick else [1, 2, 4, 8, 16])
-    scheduler(runs, report, [4, 8] if options.quick else [4, 8, 16])
+    chosen = [options.network] if options.network else ["googlenet", "vgg16"] if options.quick else NETWORKS + TRANSFORMERS
+    images = [network for network in chosen if network in NETWORKS]
+    arrays = [options.array] if options.array else ["4x4"] if options.quick else list(ARRAYS)
+    batches = [1, 8] if options.quick else [1, 2, 4, 8, 16]
+    parts = [options.part] if options.part else PARTS
+    if not images and options.part in ("pipeline", "card"):
+        parser.error(f"--part {options.part} is of {', '.join(NETWORKS)}: the paper has no other networks there")
+    if "mapper" in parts:
+        mapper(runs, report, chosen, arrays)
+    if "pipeline" in parts and images:
+        pipeline(runs, report, images, arrays, batches)
+    if "card" in parts and images:
+        card(runs, report, ["vgg16"] if options.quick and not options.network else images, batches)
+    if "scheduler" in parts:
+        scheduler(runs, report, [4, 8] if options.quick else [4, 8, 16])
     report.write()
 
 
