@@ -1,6 +1,7 @@
 #include "mappers/overlapim/chain/times.h"
 
 #include "mappers/overlapim/chain/bus.h"
+#include "mappers/overlapim/emit/real_program.h"
 #include "sim/integer.h"
 
 #include <inttypes.h>
@@ -225,7 +226,8 @@ static uint64_t take(const struct times *times, uint32_t f, uint32_t first, uint
 struct work {
     struct pim_overlap_layer alone;
     uint64_t load, loads, rows; /* moves of inputs; how often; in so many rows */
-    bool behind;                /* they are behind all that is received */
+    struct pim_real real;       /* of a product with real rows: all behind what is received */
+    uint64_t cycles[16];        /* of such a row, by what it does beside its products; 0: not known yet */
 };
 
 static struct work work_of(const struct times *times, uint32_t index)
@@ -238,19 +240,37 @@ static struct work work_of(const struct times *times, uint32_t index)
     work.loads = !pim_overlap_uneven(&work.alone) ? work.rows
                  : times->transformed             ? work.alone.loads.existing
                                                   : work.alone.loads.count;
-    work.behind = times->inputs->real && mapped->product;
+    struct pim_error ignored = {PIM_OK, ""}; /* said when it is written */
+    if (times->inputs->real && mapped->product && !times->transformed)
+        (void)pim_real_place(times->inputs->machine, mapped, times->inputs->spaces[index].drop_weights,
+                             &own->nest, &own->strides, &work.real, &ignored);
     return work;
 }
 
+/* Cycles of a row whose operations are on real rows. */
+static uint64_t real_cycles(const struct times *times, uint32_t index, struct work *work, uint64_t row)
+{
+    const struct pim_real_step step = pim_real_step(&work->real, row);
+    uint64_t *known = &work->cycles[(unsigned)step.loads_inputs | (unsigned)step.loads_weights << 1 |
+                                    (unsigned)step.first << 2 | (unsigned)step.last << 3];
+    if (*known == 0)
+        *known = pim_real_step_cycles(times->inputs->machine, &times->inputs->layers->layer[index],
+                                      &work->real, times->mappings[index].cost.banks,
+                                      pim_chain_unit(times->inputs, index), row);
+    return *known;
+}
+
 /* The end of a row that begins at `now`. */
-static uint64_t run_row(const struct times *times, uint32_t index, const struct work *work, uint32_t first,
+static uint64_t run_row(const struct times *times, uint32_t index, struct work *work, uint32_t first,
                         uint32_t last, uint64_t row, uint64_t now)
 {
     const struct pim_mapped_layer *mapped = &times->inputs->layers->layer[index];
-    const uint64_t all = pim_overlap_row_latency(&work->alone, row, work->rows),
-                   moved = work->load * pim_overlap_first_share(work->loads, row, work->rows);
+    const uint64_t all = work->real.used ? real_cycles(times, index, work, row)
+                                         : pim_overlap_row_latency(&work->alone, row, work->rows);
+    const uint64_t moved =
+        work->real.used ? 0 : work->load * pim_overlap_first_share(work->loads, row, work->rows);
     for (uint32_t f = first; f < last; f++) {
-        if (work->behind || flow_of(times, f)->ends)
+        if (flow_of(times, f)->ends)
             now = take(times, f, first, last, row, now);
     }
     for (uint32_t f = first; f < last; f++) {
@@ -317,7 +337,7 @@ static enum pim_status run_layer(struct times *times, uint32_t index, uint32_t f
                                  struct pim_error *error)
 {
     const uint32_t places = pim_intake_places(times->inputs);
-    const struct work work = work_of(times, index);
+    struct work work = work_of(times, index);
     struct unsent unsent = {0, 0};
     uint64_t now = 0;
     if (index >= places) {

@@ -62,23 +62,28 @@ enum pim_status pim_emission_ordered(struct pim_emission_program *program,
     return PIM_OK;
 }
 
-enum pim_status pim_emission_compute(struct pim_emission_program *program, unsigned operation, uint64_t count,
-                                     uint64_t bits, uint64_t size)
+struct pim_instruction pim_emission_operation(unsigned operation, uint64_t count, uint64_t bits,
+                                              uint64_t size, uint32_t word, uint32_t first)
 {
-    const struct pim_emission *emission = program->emission;
-    uint32_t word = emission->plan->machine.word_bits;
+    const bool multiply = operation == PIM_ROW_MULTIPLY;
     struct pim_instruction instruction = {.opcode = PIM_OP_ROW_COMPUTE, .detail = (uint8_t)operation};
-    if (count == 0)
-        return PIM_OK;
-    bool multiply = operation == PIM_ROW_MULTIPLY;
-    uint32_t first = pim_emission_row(emission, program->layer, PIM_MACHINE_FIRST);
     instruction.u.row_compute.source = first + (multiply ? PIM_MACHINE_FIRST : PIM_MACHINE_PRODUCT) * word;
     instruction.u.row_compute.second = first + (multiply ? PIM_MACHINE_SECOND : PIM_MACHINE_SCRATCH) * word;
     instruction.u.row_compute.result = first + (multiply ? PIM_MACHINE_PRODUCT : PIM_MACHINE_SUM) * word;
     instruction.u.row_compute.bits = (uint8_t)bits;
     instruction.u.row_compute.size = (uint8_t)size;
     instruction.u.row_compute.count = (uint32_t)count;
-    instruction.u.row_compute.banks = (uint16_t)pim_emission_banks(emission, program->layer);
     instruction.u.row_compute.bank_stride = 1;
-    return pim_emission_ordered(program, &instruction);
+    return instruction;
+}
+
+enum pim_status pim_emission_compute(struct pim_emission_program *program, unsigned operation, uint64_t count,
+                                     uint64_t bits, uint64_t size)
+{
+    const struct pim_emission *emission = program->emission;
+    struct pim_instruction instruction =
+        pim_emission_operation(operation, count, bits, size, emission->plan->machine.word_bits,
+                               pim_emission_row(emission, program->layer, PIM_MACHINE_FIRST));
+    instruction.u.row_compute.banks = (uint16_t)pim_emission_banks(emission, program->layer);
+    return count > 0 ? pim_emission_ordered(program, &instruction) : PIM_OK;
 }

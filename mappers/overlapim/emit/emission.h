@@ -47,7 +47,10 @@ uint16_t pim_emission_distance(const struct pim_emission_program *program, uint6
 enum pim_status pim_emission_ordered(struct pim_emission_program *program,
                                      struct pim_instruction *instruction);
 
-/* `count` operations on rows that stand for others. */
+/* `count` operations on rows that stand for others, from row `first` on; banks are set by the caller. */
+struct pim_instruction pim_emission_operation(unsigned operation, uint64_t count, uint64_t bits,
+                                              uint64_t size, uint32_t word, uint32_t first);
+/* Appends them, on all banks of the layer; none when there are none. */
 enum pim_status pim_emission_compute(struct pim_emission_program *program, unsigned operation, uint64_t count,
                                      uint64_t bits, uint64_t size);
 
@@ -61,10 +64,5 @@ enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_
 enum pim_status pim_emission_message(struct pim_emission_program *program, const struct pim_layer_flow *flow,
                                      bool send, uint32_t from, uint32_t to,
                                      const struct pim_layer_message *message, uint16_t after);
-
-/* --- real_emit.c --- */
-
-/* A step of a layer whose rows are real: all but what comes from producers and goes to consumers. */
-enum pim_status pim_emission_real_step(struct pim_emission_program *program, uint64_t step);
 
 #endif

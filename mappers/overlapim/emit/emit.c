@@ -2,6 +2,7 @@
 
 #include "mappers/overlapim/emit/emission.h"
 #include "mappers/overlapim/emit/ends.h"
+#include "mappers/overlapim/emit/real_program.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -87,6 +88,28 @@ static enum pim_status put_products(struct pim_emission_program *program,
                                 2 * word > 32 ? 32 : 2 * word, 0);
 }
 
+/* An instruction of a step with real rows, on its way into the trace. */
+struct on_its_way {
+    struct pim_emission_program *program;
+    enum pim_status status;
+};
+
+static void put_real(void *context, struct pim_instruction *instruction)
+{
+    struct on_its_way *way = context;
+    const struct pim_emission_program *program = way->program;
+    if (instruction->opcode == PIM_OP_ROW_SEND || instruction->opcode == PIM_OP_ROW_RECEIVE) {
+        const uint32_t width = program->emission->plan->machine.channels,
+                       peer = pim_emission_unit(program->emission, program->layer,
+                                                instruction->u.row_message.peer);
+        instruction->detail = peer / width == program->unit / width ? PIM_REACH_CHANNEL : PIM_REACH_STACK;
+        instruction->u.row_message.peer = peer;
+        instruction->u.row_message.tag = program->emission->messages->flows + program->layer;
+    }
+    if (way->status == PIM_OK)
+        way->status = pim_emission_ordered(way->program, instruction);
+}
+
 /* A row of a layer whose rows are real: its inputs do not wait for the messages, but their moves do. */
 static enum pim_status put_real_row(struct pim_emission_program *program, uint64_t row)
 {
@@ -94,9 +117,15 @@ static enum pim_status put_real_row(struct pim_emission_program *program, uint64
     for (uint32_t j = 0; j < emission->plan->layers.layer[program->layer].links; j++)
         if (pim_emission_receives(program, row, j) != PIM_OK)
             return emission->error->status;
-    if (pim_emission_real_step(program, row) != PIM_OK)
-        return emission->error->status;
-    return pim_emission_sends(program, row + 1);
+    struct on_its_way way = {program, PIM_OK};
+    const struct pim_real_program real = {.real = &emission->real[program->layer],
+                                          .layer = &emission->plan->layers.layer[program->layer],
+                                          .banks = pim_emission_banks(emission, program->layer),
+                                          .channel = program->channel,
+                                          .put = put_real,
+                                          .context = &way};
+    pim_real_program_step(&real, row);
+    return way.status == PIM_OK ? pim_emission_sends(program, row + 1) : way.status;
 }
 
 static enum pim_status put_row(struct pim_emission_program *program, uint64_t row)

@@ -1,7 +1,7 @@
 /*
  * Traces with real rows, executed on real bits: random layers (primes, strides, padding, dilation, groups)
  * under mappings that split reductions over columns, banks, channels and steps, every output against its
- * direct evaluation (--check-values).
+ * direct evaluation (--check-values), and every estimate against simulated cycles.
  */
 #include "mappers/mappers.h"
 #include "mappers/overlapim/emit/real.h"
@@ -9,10 +9,13 @@
 #include "mappers/overlapim/plan.h"
 #include "models/system/read.h"
 #include "models/system/schema.h"
+#include "tests/unit/overlap/replay.h"
 #include "tests/unit/overlap/suites.h"
 #include "tools/library/bits.h"
 
+#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,15 +163,31 @@ static void look(struct setup *setup, struct seen *seen)
     pim_overlapim_plan_terminate(&plan);
 }
 
-static enum pim_status check(struct setup *setup)
+/* Values, and, where `percent` is not 0, the estimate: off the simulated cycles by at most so much. */
+static enum pim_status check(struct setup *setup, double percent)
 {
     struct pim_mapping mapping;
+    struct pim_mapper_estimate estimate;
+    char trace[] = "/tmp/pimsim-values-XXXXXX";
     enum pim_status status =
         pim_mapping_make(&pim_overlapim_mapper, &setup->inputs, &setup->options, &mapping, &setup->error);
-    if (status == PIM_OK) {
-        status = pim_mapping_write(&mapping, NULL, &setup->error);
-        pim_mapping_terminate(&mapping);
+    if (status != PIM_OK)
+        return status;
+    const int descriptor = percent > 0 ? mkstemp(trace) : -1;
+    ck_assert(percent <= 0 || descriptor >= 0);
+    status = pim_mapping_write(&mapping, percent > 0 ? trace : NULL, &setup->error);
+    if (status == PIM_OK && percent > 0) {
+        const uint64_t cycles = replay_cycles(trace);
+        ck_assert(pim_overlapim_mapper.estimate(mapping.plan, &estimate, &setup->error) == PIM_OK);
+        const double off = 100 * fabs((double)estimate.cycles / (double)cycles - 1);
+        ck_assert_msg(off <= percent, "%" PRIu64 " cycles are estimated, %" PRIu64 " are simulated",
+                      estimate.cycles, cycles);
     }
+    if (percent > 0) {
+        (void)close(descriptor);
+        (void)unlink(trace);
+    }
+    pim_mapping_terminate(&mapping);
     return status;
 }
 
@@ -191,7 +210,7 @@ START_TEST(layers_compute_their_outputs)
         setup.options.search.steps = 1;
         setup.options.search.seed = i;
         look(&setup, &seen);
-        ck_assert_msg(check(&setup) == PIM_OK, "case %u: %s", i, setup.error.text);
+        ck_assert_msg(check(&setup, 0.1) == PIM_OK, "case %u: %s", i, setup.error.text);
         (void)unlink(path);
         end(&setup);
     }
@@ -233,7 +252,7 @@ START_TEST(layers_behind_each_other)
     (void)add(&setup, "second", PIM_OPERATOR_CONVOLUTION, first, &last);
     setup.options.objective = PIM_OBJECTIVE_AHEAD;
     setup.options.search.steps = 20;
-    ck_assert_msg(check(&setup) == PIM_OK, "%s", setup.error.text);
+    ck_assert_msg(check(&setup, 1) == PIM_OK, "%s", setup.error.text);
     end(&setup);
 }
 END_TEST
@@ -270,7 +289,7 @@ START_TEST(another_input_is_noticed)
     struct setup setup;
     begin_linear(&setup, 3, 5, 7);
     setup.inputs.execute = execute_otherwise;
-    ck_assert_int_eq(check(&setup), PIM_INTERNAL);
+    ck_assert_int_eq(check(&setup, 0), PIM_INTERNAL);
     ck_assert_ptr_nonnull(strstr(setup.error.text, "outputs are wrong"));
     ck_assert_ptr_nonnull(strstr(setup.error.text, "layer linear: output n "));
     end(&setup);
@@ -281,7 +300,7 @@ START_TEST(large_layers_are_refused)
 {
     struct setup setup;
     begin_linear(&setup, 4096, 4096, 64);
-    ck_assert_int_eq(check(&setup), PIM_BAD_INPUT);
+    ck_assert_int_eq(check(&setup, 0), PIM_BAD_INPUT);
     ck_assert_msg(strstr(setup.error.text, "layer linear") != NULL, "%s", setup.error.text);
     end(&setup);
 }
