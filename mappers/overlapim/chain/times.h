@@ -9,10 +9,9 @@
  * when its receiver takes it: one to a layer whose channels are not free yet holds up those behind it.
  *
  * What this leaves out: receives are taken to be posted as soon as a layer has its channels, in windows of
- * any length and more than two at a time (emit/flows.c posts a third behind the first, which may hold up
- * senders where layers have four channels); layers are gone through in the order of the network, so that the
- * bus carries what is sent to earlier ones first, and what a link carries to later ones does not hold up a
- * row behind.
+ * any length (rows that move nothing have two under way and post further ones behind them); layers are gone
+ * through in the order of the network, so that the bus carries what is sent to earlier ones first, and what a
+ * link carries to later ones does not hold up a row behind.
  */
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_CHAIN_TIMES_H
 #define PIMSIM_MAPPERS_OVERLAPIM_CHAIN_TIMES_H

@@ -1,5 +1,9 @@
 #include "mappers/overlapim/emit/emission.h"
 
+#include "sim/integer.h"
+
+#include <string.h>
+
 uint32_t pim_emission_unit(const struct pim_emission *emission, uint32_t layer, uint32_t channel)
 {
     return pim_overlapim_unit(emission->plan, layer, channel);
@@ -51,15 +55,23 @@ uint16_t pim_emission_distance(const struct pim_emission_program *program, uint6
 enum pim_status pim_emission_ordered(struct pim_emission_program *program,
                                      struct pim_instruction *instruction)
 {
+    const uint32_t count =
+        program->awaits < PIM_EMISSION_AWAITED_AT_ONCE ? program->awaits : PIM_EMISSION_AWAITED_AT_ONCE;
     instruction->dependency[0] = pim_emission_distance(program, program->ordered);
-    instruction->dependency[1] =
-        program->received > program->ordered ? pim_emission_distance(program, program->received) : 0;
-    instruction->dependency[2] =
-        program->earlier > program->ordered ? pim_emission_distance(program, program->earlier) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        instruction->dependency[1 + i] = pim_emission_distance(program, program->awaited[i]);
     if (pim_emission_put(program->emission, program->unit, instruction) != PIM_OK)
         return program->emission->error->status;
+    program->awaits -= count;
+    memmove(program->awaited, program->awaited + count, program->awaits * sizeof *program->awaited);
     program->ordered = ++program->at;
     return PIM_OK;
+}
+
+uint64_t pim_emission_rows_of_part(const struct pim_emission_program *program, uint64_t rows)
+{
+    const uint64_t parts = pim_divide_up(program->awaits, PIM_EMISSION_AWAITED_AT_ONCE);
+    return parts > 1 ? pim_divide_up(rows, parts) : rows;
 }
 
 struct pim_instruction pim_emission_operation(unsigned operation, uint64_t count, uint64_t bits,

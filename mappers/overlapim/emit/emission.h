@@ -17,13 +17,18 @@ struct pim_emission {
     struct pim_error *error;
 };
 
+/* Receives that an instruction that works on rows comes behind: all others of a row are behind these. */
+enum { PIM_EMISSION_AWAITED = 16, PIM_EMISSION_AWAITED_AT_ONCE = PIM_DEPENDENCIES - 1 };
+
 /* A layer on a channel. */
 struct pim_emission_program {
     struct pim_emission *emission;
     uint32_t layer, channel, unit;
-    uint64_t at;                /* instructions of this phase so far */
-    uint64_t ordered;           /* number of the latest one that works on rows, from 1; 0: none */
-    uint64_t received, earlier; /* numbers of the latest two receives */
+    uint64_t at;                            /* instructions of this phase so far */
+    uint64_t ordered;                       /* number of the latest one that works on rows, from 1; 0: none */
+    uint64_t received;                      /* of the latest receive */
+    uint64_t awaited[PIM_EMISSION_AWAITED]; /* numbers of receives that the next ones come behind */
+    uint32_t awaits;                        /* so many */
 };
 
 uint32_t pim_emission_unit(const struct pim_emission *emission, uint32_t layer, uint32_t channel);
@@ -43,9 +48,13 @@ uint64_t pim_emission_rows_at_once(const struct pim_emission *emission, uint32_t
 /* The distance from the next instruction back to number `number`; 0: none, or too far to name. */
 uint16_t pim_emission_distance(const struct pim_emission_program *program, uint64_t number);
 
-/* Appends an instruction that works on rows: behind the one before it, and behind what was received. */
+/* Appends an instruction that works on rows: behind the one before it, and behind two receives. */
 enum pim_status pim_emission_ordered(struct pim_emission_program *program,
                                      struct pim_instruction *instruction);
+
+/* Of `rows` rows that are moved, those that the next instruction moves, behind two receives: as many are left
+ * that others come behind the other receives. */
+uint64_t pim_emission_rows_of_part(const struct pim_emission_program *program, uint64_t rows);
 
 /* `count` operations on rows that stand for others, from row `first` on; banks are set by the caller. */
 struct pim_instruction pim_emission_operation(unsigned operation, uint64_t count, uint64_t bits,
@@ -56,7 +65,9 @@ enum pim_status pim_emission_compute(struct pim_emission_program *program, unsig
 
 /* --- flows.c --- */
 
-enum pim_status pim_emission_receives(struct pim_emission_program *program, uint64_t row, uint32_t link);
+/* Receives what row `row` needs of a producer and this channel has not got, before `moved` rows are moved. */
+enum pim_status pim_emission_receives(struct pim_emission_program *program, uint64_t row, uint32_t link,
+                                      uint64_t moved);
 enum pim_status pim_emission_sends(struct pim_emission_program *program, uint64_t rows);
 
 /* A message of a flow from a unit to another, in as many instructions as its rows need, behind the

@@ -3,6 +3,7 @@
 #include "mappers/overlapim/emit/emission.h"
 #include "mappers/overlapim/emit/ends.h"
 #include "mappers/overlapim/emit/real_program.h"
+#include "sim/integer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static enum pim_status put_move(struct pim_emission_program *program, uint64_t r
     const uint64_t limit = pim_emission_rows_at_once(emission, program->layer, program->layer, banks);
     while (rows > 0) {
         struct pim_instruction instruction = {.opcode = PIM_OP_ROW_MOVE, .detail = PIM_REACH_COLUMN};
-        uint64_t part = rows < limit ? rows : limit;
+        const uint64_t part = pim_smaller(pim_emission_rows_of_part(program, rows), limit);
         instruction.u.row_move.source = pim_emission_row(emission, program->layer, PIM_MACHINE_LANDING);
         instruction.u.row_move.rows = (uint32_t)part;
         instruction.u.row_move.banks = (uint16_t)banks;
@@ -106,19 +107,33 @@ static void put_real(void *context, struct pim_instruction *instruction)
         instruction->u.row_message.peer = peer;
         instruction->u.row_message.tag = program->emission->messages->flows + program->layer;
     }
-    if (way->status == PIM_OK)
-        way->status = pim_emission_ordered(way->program, instruction);
+    if (instruction->opcode != PIM_OP_ROW_MOVE) {
+        if (way->status == PIM_OK)
+            way->status = pim_emission_ordered(way->program, instruction);
+        return;
+    }
+    for (uint64_t left = instruction->u.row_move.rows, part; left > 0 && way->status == PIM_OK;
+         left -= part) {
+        struct pim_instruction of = *instruction;
+        part = pim_emission_rows_of_part(program, left);
+        of.u.row_move.source += instruction->u.row_move.rows - (uint32_t)left;
+        of.u.row_move.result += instruction->u.row_move.rows - (uint32_t)left;
+        of.u.row_move.rows = (uint32_t)part;
+        way->status = pim_emission_ordered(way->program, &of);
+    }
 }
 
 /* A row of a layer whose rows are real: its inputs do not wait for the messages, but their moves do. */
 static enum pim_status put_real_row(struct pim_emission_program *program, uint64_t row)
 {
     const struct pim_emission *emission = program->emission;
+    const struct pim_real *rows = &emission->real[program->layer];
+    const uint64_t moved = pim_real_step(rows, row).loads_inputs ? rows->inputs * rows->word : 0;
     for (uint32_t j = 0; j < emission->plan->layers.layer[program->layer].links; j++)
-        if (pim_emission_receives(program, row, j) != PIM_OK)
+        if (pim_emission_receives(program, row, j, moved) != PIM_OK)
             return emission->error->status;
     struct on_its_way way = {program, PIM_OK};
-    const struct pim_real_program real = {.real = &emission->real[program->layer],
+    const struct pim_real_program real = {.real = rows,
                                           .layer = &emission->plan->layers.layer[program->layer],
                                           .banks = pim_emission_banks(emission, program->layer),
                                           .channel = program->channel,
@@ -142,7 +157,7 @@ static enum pim_status put_row(struct pim_emission_program *program, uint64_t ro
     uint64_t moved = loads * use->inputs * word, links = layer->links > 0 ? layer->links : 1;
     for (uint32_t j = 0; j < links; j++) { /* what comes from each goes to its rows when it is there */
         uint64_t share = pim_intake_share(layer, moved, j + 1) - pim_intake_share(layer, moved, j);
-        if ((j < layer->links && pim_emission_receives(program, row, j) != PIM_OK) ||
+        if ((j < layer->links && pim_emission_receives(program, row, j, share) != PIM_OK) ||
             put_move(program, share, pim_emission_banks(emission, program->layer)) != PIM_OK)
             return emission->error->status;
     }

@@ -5,7 +5,8 @@
  * not have yet, distributes it to the operands' rows, multiplies, adds, sums between columns and banks,
  * transposes its outputs and sends what consumers wait for. What works on rows stands behind each other,
  * because the banks either compute or are read and written; sends do not hold up the next row, and
- * receives are posted as far ahead as the unit's window reaches.
+ * receives are posted as far ahead as the unit's window reaches. An instruction can name two of them: what
+ * comes from more senders is moved in parts, each behind two, so that no sender waits for another.
  *
  * A producer sends its consumers only at the rows they wait for. A layer with several producers whose program
  * is longer than the window takes only from the one that ends last row by row, from the others when they have

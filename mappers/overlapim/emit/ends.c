@@ -31,8 +31,10 @@ static enum pim_status put_flow(struct pim_emission_program *program, const stru
                                          pim_emission_distance(program, send ? program->ordered
                                                                              : program->received)) != PIM_OK)
                     return emission->error->status;
-                if (!send && program->at > before)
-                    program->received = program->at; /* each behind the one before: the last is enough */
+                if (!send && program->at > before) { /* each behind the one before: the last is enough */
+                    program->awaited[0] = program->received = program->at;
+                    program->awaits = 1;
+                }
             }
         }
     }

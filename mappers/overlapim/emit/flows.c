@@ -1,6 +1,8 @@
 /* What layers hand to each other: messages, where they are sent and where they are received. */
 #include "mappers/overlapim/emit/emission.h"
 
+#include <string.h>
+
 enum pim_status pim_emission_message(struct pim_emission_program *program, const struct pim_layer_flow *flow,
                                      bool send, uint32_t from, uint32_t to,
                                      const struct pim_layer_message *message, uint16_t after)
@@ -32,9 +34,20 @@ enum pim_status pim_emission_message(struct pim_emission_program *program, const
     return PIM_OK;
 }
 
-/* Receives what row `row` needs of a producer and this channel has not got. Two receives are under way for an
- * instruction that works on rows; further ones come behind them. */
-enum pim_status pim_emission_receives(struct pim_emission_program *program, uint64_t row, uint32_t link)
+/* The number of the receive which the next one comes behind; 0: none. Of those that are awaited as many are
+ * under way together as the instructions that move rows behind them can name. */
+static uint64_t place_of_receive(struct pim_emission_program *program, uint64_t moved)
+{
+    const uint64_t most = moved > 1 ? moved * PIM_EMISSION_AWAITED_AT_ONCE : PIM_EMISSION_AWAITED_AT_ONCE;
+    if (program->awaits < most && program->awaits < PIM_EMISSION_AWAITED)
+        return 0;
+    const uint64_t first = program->awaited[0];
+    memmove(program->awaited, program->awaited + 1, --program->awaits * sizeof *program->awaited);
+    return first;
+}
+
+enum pim_status pim_emission_receives(struct pim_emission_program *program, uint64_t row, uint32_t link,
+                                      uint64_t moved)
 {
     struct pim_emission *emission = program->emission;
     const struct pim_layer_flow *flow = emission->messages->flow;
@@ -48,16 +61,13 @@ enum pim_status pim_emission_receives(struct pim_emission_program *program, uint
         for (uint32_t c = 0; c < senders; c++) { /* in the order in which they get to this channel */
             uint32_t at = (program->channel + senders - c % senders) % senders;
             uint32_t from = pim_emission_unit(emission, flow->producer, at);
-            uint64_t before = program->at;
-            uint16_t after =
-                program->earlier > program->ordered ? pim_emission_distance(program, program->earlier) : 0;
-            if (from != program->unit && pim_emission_message(program, flow, false, from, program->unit,
-                                                              &flow->message[*received], after) != PIM_OK)
+            if (from == program->unit)
+                continue;
+            const uint16_t after = pim_emission_distance(program, place_of_receive(program, moved));
+            if (pim_emission_message(program, flow, false, from, program->unit, &flow->message[*received],
+                                     after) != PIM_OK)
                 return emission->error->status;
-            if (program->at > before) {
-                program->earlier = program->received;
-                program->received = program->at;
-            }
+            program->awaited[program->awaits++] = program->received = program->at;
         }
     }
     return PIM_OK;

@@ -139,6 +139,18 @@ START_TEST(estimates_of_concatenations)
 }
 END_TEST
 
+/* Layers on four channels: no sender waits for the message of another. */
+START_TEST(estimates_of_four_channels)
+{
+    static const char *const costs[] = {"levels.costs=figure", "levels.costs=commands"};
+    const char *const settings[] = {costs[_i % 2], NULL};
+    struct building built;
+    networks[_i / 2](&built);
+    check_built(&(struct built_replay){&built.network, settings, PIM_OBJECTIVE_AHEAD, 100, 4, 2, 10, false});
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
 /* The link out of a channel, the one into another, and the bus, each narrow or wide beside the memory. */
 START_TEST(estimates_of_narrow_links)
 {
@@ -371,6 +383,7 @@ Suite *concat_suite(void)
     TCase *tests = tcase_create("concat");
     tcase_add_loop_test(tests, estimates_of_concatenations, 0,
                         PIM_CASES(sizeof networks / sizeof networks[0] * 2 * PIM_OBJECTIVES));
+    tcase_add_loop_test(tests, estimates_of_four_channels, 0, sizeof networks / sizeof networks[0] * 2);
     tcase_add_loop_test(tests, estimates_of_narrow_links, 0, 4);
     tcase_add_loop_test(tests, estimates_of_turns, 0, 3);
     tcase_add_loop_test(tests, estimates_of_shared_channels, 0, 6);

@@ -70,9 +70,7 @@ START_TEST(units_do_not_wait_in_a_circle)
         {{"vgg8", "reram", "levels.costs=figure", PIM_OBJECTIVE_AHEAD, 10, 3, 1}, "array.width=4", 4},
         {{"resnet18", "reram", "levels.costs=figure", PIM_OBJECTIVE_TRANSFORM, 10, 3, 1}, "array.width=2", 2},
         {{"resnet18", "reram", "levels.costs=steps", PIM_OBJECTIVE_OVERLAP, 10, 3, 1}, "array.width=4", 2},
-        {{"googlenet", "hbm2", "levels.costs=figure", PIM_OBJECTIVE_TRANSFORM, 10, 3, 1},
-         "array.width=32",
-         4},
+        {{"googlenet", "hbm2", "levels.costs=figure", PIM_OBJECTIVE_TRANSFORM, 10, 3, 1}, "array.width=8", 4},
     };
     check_hand_over(&cases[_i].replay, cases[_i].array, cases[_i].channels);
 }
