@@ -35,7 +35,7 @@ static bool same(const struct pim_overlapim_plan *plan, enum pim_series one, enu
 {
     const struct pim_layer_mapping *a = pim_overlapim_mappings(plan, one),
                                    *b = pim_overlapim_mappings(plan, other);
-    if (pim_series_transformed(one) != pim_series_transformed(other))
+    if (pim_overlapim_transformed(plan, one) != pim_overlapim_transformed(plan, other))
         return false;
     for (uint32_t i = 0; i < plan->layers.count; i++) {
         if (a[i].nest.loops != b[i].nest.loops || a[i].nest.cut != b[i].nest.cut)

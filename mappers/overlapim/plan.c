@@ -1,6 +1,6 @@
 #include "mappers/overlapim/plan.h"
 
-#include "mappers/overlapim/chain/run.h"
+#include "mappers/overlapim/chain/mix.h"
 #include "mappers/overlapim/constraints.h"
 #include "mappers/search/workers.h"
 
@@ -30,7 +30,7 @@ const char *pim_series_name(unsigned series)
 
 void pim_overlapim_plan_terminate(struct pim_overlapim_plan *plan)
 {
-    for (unsigned o = 0; o < PIM_OBJECTIVES; o++)
+    for (unsigned o = 0; o <= PIM_OBJECTIVE_BEST; o++)
         free(plan->mappings[o]);
     for (unsigned s = 0; s < PIM_SERIES; s++)
         pim_chain_terminate(&plan->chains[s]);
@@ -43,9 +43,14 @@ uint64_t pim_overlapim_cycles(const struct pim_overlapim_plan *plan, enum pim_se
     return series_table[series].overlapped ? plan->chains[series].end : plan->chains[series].sequential;
 }
 
-bool pim_series_transformed(enum pim_series series)
+bool pim_overlapim_has(const struct pim_overlapim_plan *plan, enum pim_series series)
 {
-    return series_table[series].transformed;
+    return plan->chains[series].layer != NULL;
+}
+
+bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan, enum pim_series series)
+{
+    return series_table[series == PIM_SERIES_MIXED ? plan->mixed : series].transformed;
 }
 
 const struct pim_layer_mapping *pim_overlapim_mappings(const struct pim_overlapim_plan *plan,
@@ -109,6 +114,31 @@ static bool stop(void *context)
     return pim_search_limit_over(&told->limit);
 }
 
+/* Mixes the fastest series, by the estimates, with the mappings of the others; of real rows in lock step. */
+static enum pim_status mix(struct pim_overlapim_plan *plan, const struct pim_search_inputs *inputs,
+                           struct pim_error *error)
+{
+    const uint32_t count = plan->layers.count;
+    const struct pim_layer_mapping *found[PIM_OBJECTIVES];
+    plan->mixed = PIM_SERIES_ORIGINAL_OVERLAP;
+    for (unsigned s = 0; s < PIM_SERIES_MIXED; s++) {
+        const bool fits = series_table[s].overlapped && !(plan->real && series_table[s].transformed);
+        if (fits && plan->chains[s].end < plan->chains[plan->mixed].end)
+            plan->mixed = (enum pim_series)s;
+    }
+    for (unsigned o = 0; o < PIM_OBJECTIVES; o++)
+        found[o] = plan->mappings[o];
+    struct pim_layer_mapping *mixed = plan->mappings[PIM_OBJECTIVE_BEST] = calloc(count, sizeof *mixed);
+    struct pim_chain *chain = &plan->chains[PIM_SERIES_MIXED];
+    if (!mixed)
+        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the mappings");
+    memcpy(mixed, pim_overlapim_mappings(plan, plan->mixed), count * sizeof *mixed);
+    const bool transformed = series_table[plan->mixed].transformed;
+    if (pim_chain_run(inputs, mixed, transformed, false, chain, error) != PIM_OK)
+        return error->status;
+    return pim_chain_mix(inputs, found, PIM_OBJECTIVES, transformed, mixed, chain, error);
+}
+
 static enum pim_status search_all(struct pim_overlapim_plan *plan,
                                   const struct pim_overlapim_options *options, struct pim_error *error)
 {
@@ -127,12 +157,14 @@ static enum pim_status search_all(struct pim_overlapim_plan *plan,
         if (pim_search_network(&inputs, (enum pim_objective)o, plan->mappings[o], error) != PIM_OK)
             return error->status;
     }
-    plan->ended_early = pim_search_limit_cause(&told.limit);
-    for (unsigned s = 0; s < PIM_SERIES; s++) {
+    for (unsigned s = 0; s < PIM_SERIES_MIXED; s++) {
         if (pim_chain_run(&plan->search, plan->mappings[series_table[s].objective],
                           series_table[s].transformed, false, &plan->chains[s], error) != PIM_OK)
             return error->status;
     }
+    if (plan->best && mix(plan, &inputs, error) != PIM_OK)
+        return error->status;
+    plan->ended_early = pim_search_limit_cause(&told.limit);
     return PIM_OK;
 }
 
@@ -182,8 +214,9 @@ static enum pim_status run_again(struct pim_overlapim_plan *plan, enum pim_serie
                                  struct pim_error *error)
 {
     pim_chain_terminate(&plan->chains[series]);
-    return pim_chain_run(&plan->search, pim_overlapim_mappings(plan, series), pim_series_transformed(series),
-                         plan->ends[series], &plan->chains[series], error);
+    return pim_chain_run(&plan->search, pim_overlapim_mappings(plan, series),
+                         pim_overlapim_transformed(plan, series), plan->ends[series], &plan->chains[series],
+                         error);
 }
 
 enum pim_status pim_overlapim_take_ends(struct pim_overlapim_plan *plan, struct pim_error *error)

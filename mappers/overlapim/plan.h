@@ -9,6 +9,8 @@
  *     Overlap Transform        the same mappings, transformed
  *     Best Transform           searched by the transformed latency of pairs
  *     Best Ahead               searched behind the schedules of all layers before, in lock step
+ *     Best Mixed               of the fastest of these, layers with the mappings of others (chain/mix.h):
+ *                              where the fastest of all is asked for
  *
  * One of the series is estimated and written: that of the objective that was asked for, or the fastest.
  */
@@ -27,7 +29,8 @@
     X(PIM_SERIES_OVERLAP, "best_overlap", PIM_OBJECTIVE_OVERLAP, false, true)                                \
     X(PIM_SERIES_OVERLAP_TRANSFORM, "overlap_transform", PIM_OBJECTIVE_OVERLAP, true, true)                  \
     X(PIM_SERIES_TRANSFORM, "best_transform", PIM_OBJECTIVE_TRANSFORM, true, true)                           \
-    X(PIM_SERIES_AHEAD, "best_ahead", PIM_OBJECTIVE_AHEAD, false, true)
+    X(PIM_SERIES_AHEAD, "best_ahead", PIM_OBJECTIVE_AHEAD, false, true)                                      \
+    X(PIM_SERIES_MIXED, "best_mixed", PIM_OBJECTIVE_BEST, false, true)
 
 enum pim_series {
 #define X(name, text, objective, transformed, overlapped) name,
@@ -62,10 +65,11 @@ struct pim_overlapim_plan {
     struct pim_machine machine;
     struct pim_mapped_layers layers;
     struct pim_mapping_space *spaces;
-    struct pim_search_inputs search; /* its workers are gone */
-    struct pim_layer_mapping *mappings[PIM_OBJECTIVES];
+    struct pim_search_inputs search;                        /* its workers are gone */
+    struct pim_layer_mapping *mappings[PIM_OBJECTIVES + 1]; /* the last: mixed */
     struct pim_chain chains[PIM_SERIES];
     enum pim_series series;         /* that is estimated and written */
+    enum pim_series mixed;          /* the one whose layers have been mixed with those of others */
     bool best;                      /* it is the fastest of all, not one that was asked for */
     uint64_t simulated[PIM_SERIES]; /* cycles; 0: this one was not simulated to choose among them */
     bool nests, real;
@@ -86,8 +90,9 @@ enum pim_status pim_overlapim_take_ends(struct pim_overlapim_plan *plan, struct 
 /* Gives `ahead` the mappings of `original`, overlapped in lock step as its own are. */
 enum pim_status pim_overlapim_take_rule(struct pim_overlapim_plan *plan, struct pim_error *error);
 
-/* Whether a series has its layers transformed, the mappings it has, and its cycles as estimated. */
-bool pim_series_transformed(enum pim_series series);
+/* Whether there is such a series; it has its layers transformed; its mappings; its cycles as estimated. */
+bool pim_overlapim_has(const struct pim_overlapim_plan *plan, enum pim_series series);
+bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan, enum pim_series series);
 const struct pim_layer_mapping *pim_overlapim_mappings(const struct pim_overlapim_plan *plan,
                                                        enum pim_series series);
 uint64_t pim_overlapim_cycles(const struct pim_overlapim_plan *plan, enum pim_series series);

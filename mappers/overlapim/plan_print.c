@@ -14,7 +14,7 @@ static const struct pim_layer_mapping *mappings_of(const struct pim_overlapim_pl
 static enum pim_status write_nests(const struct pim_overlapim_plan *plan, FILE *file, struct pim_error *error)
 {
     struct pim_overlap_layer *layers = NULL;
-    if (pim_chain_layers(&plan->search, mappings_of(plan), pim_series_transformed(plan->series),
+    if (pim_chain_layers(&plan->search, mappings_of(plan), pim_overlapim_transformed(plan, plan->series),
                          &plan->chains[plan->series], &layers, error) != PIM_OK)
         return error->status;
     fprintf(file, "\n");
@@ -73,6 +73,8 @@ enum pim_status pim_overlapim_print(const struct pim_overlapim_plan *plan, FILE 
     fprintf(file, "\n%-24s %20s %10s%s\n", "series", "cycles", "speedup",
             plan->best ? "            simulated" : "");
     for (unsigned s = 0; s < PIM_SERIES; s++) {
+        if (!pim_overlapim_has(plan, (enum pim_series)s))
+            continue;
         uint64_t cycles = pim_overlapim_cycles(plan, (enum pim_series)s);
         pim_format_real(speedup, original / (double)cycles, 4);
         fprintf(file, "%-24s %20" PRIu64 " %10s", pim_series_name(s), cycles, speedup);
@@ -121,8 +123,10 @@ static void put_layer(struct pim_json *json, const struct pim_overlapim_plan *pl
         pim_json_end(json);
     }
     pim_json_begin_object(json, "end");
-    for (unsigned s = 0; s < PIM_SERIES; s++)
-        pim_json_put_count(json, pim_series_name(s), plan->chains[s].layer[index].end);
+    for (unsigned s = 0; s < PIM_SERIES; s++) {
+        if (pim_overlapim_has(plan, (enum pim_series)s))
+            pim_json_put_count(json, pim_series_name(s), plan->chains[s].layer[index].end);
+    }
     pim_json_end(json);
     pim_json_put_count(json, "moved_partial_sums", plan->chains[PIM_SERIES_TRANSFORM].layer[index].moved);
     pim_json_end(json);
@@ -148,8 +152,10 @@ enum pim_status pim_overlapim_write_json(const struct pim_overlapim_plan *plan, 
     if (plan->ends[plan->series])
         pim_json_put_boolean(json, "hand_over_at_ends", true);
     pim_json_begin_object(json, "series");
-    for (unsigned s = 0; s < PIM_SERIES; s++)
-        pim_json_put_count(json, pim_series_name(s), pim_overlapim_cycles(plan, (enum pim_series)s));
+    for (unsigned s = 0; s < PIM_SERIES; s++) {
+        if (pim_overlapim_has(plan, (enum pim_series)s))
+            pim_json_put_count(json, pim_series_name(s), pim_overlapim_cycles(plan, (enum pim_series)s));
+    }
     pim_json_end(json);
     if (plan->best)
         put_choice(json, plan);

@@ -253,7 +253,7 @@ static enum pim_status prepare(struct pim_emission *emission)
         const struct pim_layer_mapping *mapping = &emission->mappings[i];
         const struct pim_mapped_layer *layer = &plan->layers.layer[i];
         pim_column_use(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
-        if (pim_series_transformed(plan->series))
+        if (pim_overlapim_transformed(plan, plan->series))
             pim_column_use_existing(layer, &mapping->nest, &mapping->strides, &emission->use[i]);
         if (plan->real && place(plan, i, &emission->real[i], emission->error) != PIM_OK)
             return emission->error->status;

@@ -1,5 +1,6 @@
 /* The mapping space, the performance model, the layers of networks, and the search. */
 #include "mappers/mappers.h"
+#include "mappers/overlapim/chain/run.h"
 #include "mappers/overlapim/constraints.h"
 #include "mappers/overlapim/plan.h"
 #include "models/system/schema.h"
@@ -437,6 +438,39 @@ START_TEST(series_hold_together)
 }
 END_TEST
 
+/* Of the fastest series, layers with the mappings of others: the network ends earlier, and each mapping is
+ * one that was found. With real rows in lock step. */
+START_TEST(mixed_ends_first)
+{
+    struct setting setting;
+    struct pim_overlapim_plan plan;
+    struct pim_error error = {PIM_OK, ""};
+    set_up(&setting, "squeezenet", _i % 2 ? "levels.costs=commands" : NULL);
+    struct pim_overlapim_options options = options_of(0, 2);
+    options.rows = (unsigned)_i / 2;
+    ck_assert_msg(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_OK, "%s",
+                  error.text);
+    const struct pim_layer_mapping *mixed = pim_overlapim_mappings(&plan, PIM_SERIES_MIXED);
+    const bool transformed = pim_overlapim_transformed(&plan, PIM_SERIES_MIXED);
+    ck_assert(!transformed || options.rows == 0);
+    for (unsigned s = PIM_SERIES_ORIGINAL_OVERLAP; s < PIM_SERIES_MIXED; s++)
+        ck_assert(plan.chains[PIM_SERIES_MIXED].end < plan.chains[s].end ||
+                  (options.rows == 1 && pim_overlapim_transformed(&plan, (enum pim_series)s)));
+    for (uint32_t i = 0; i < plan.layers.count; i++) {
+        bool found = false;
+        for (unsigned o = 0; o < PIM_OBJECTIVES; o++)
+            found = found || memcmp(&mixed[i].nest, &plan.mappings[o][i].nest, sizeof mixed[i].nest) == 0;
+        ck_assert_msg(found, "%s", plan.layers.layer[i].name);
+    }
+    struct pim_chain chain;
+    ck_assert(pim_chain_run(&plan.search, mixed, transformed, false, &chain, &error) == PIM_OK);
+    ck_assert_uint_eq(chain.end, plan.chains[PIM_SERIES_MIXED].end);
+    pim_chain_terminate(&chain);
+    pim_overlapim_plan_terminate(&plan);
+    tear_down(&setting);
+}
+END_TEST
+
 /* Where layers are in different stacks, a narrow bus between them counts in the choice of a mapping: those
  * for the narrow one take less on it than those for a wide one. */
 START_TEST(narrow_bus_is_chosen_for)
@@ -581,6 +615,7 @@ Suite *search_suite(void)
     tcase_add_test(tests, stopped);
     tcase_add_loop_test(tests, pairs_never_beat_their_bound, 0, 4);
     tcase_add_loop_test(tests, series_hold_together, 0, 2);
+    tcase_add_loop_test(tests, mixed_ends_first, 0, 4);
     tcase_add_test(tests, orders_begin_where_they_say);
     tcase_add_loop_test(tests, constraints_are_checked, 0,
                         (int)(sizeof bad_constraints / sizeof bad_constraints[0]));
