@@ -50,7 +50,7 @@ bool pim_overlapim_has(const struct pim_overlapim_plan *plan, enum pim_series se
 
 bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan, enum pim_series series)
 {
-    return series_table[series == PIM_SERIES_MIXED ? plan->mixed : series].transformed;
+    return series == PIM_SERIES_MIXED ? plan->mixed_transformed : series_table[series].transformed;
 }
 
 const struct pim_layer_mapping *pim_overlapim_mappings(const struct pim_overlapim_plan *plan,
@@ -114,29 +114,66 @@ static bool stop(void *context)
     return pim_search_limit_over(&told->limit);
 }
 
-/* Mixes the fastest series, by the estimates, with the mappings of the others; of real rows in lock step. */
-static enum pim_status mix(struct pim_overlapim_plan *plan, const struct pim_search_inputs *inputs,
-                           struct pim_error *error)
+/* The fastest series, by the estimates; of real rows in lock step. */
+static enum pim_series fastest_of(const struct pim_overlapim_plan *plan)
 {
-    const uint32_t count = plan->layers.count;
-    const struct pim_layer_mapping *found[PIM_OBJECTIVES];
-    plan->mixed = PIM_SERIES_ORIGINAL_OVERLAP;
+    enum pim_series fastest = PIM_SERIES_ORIGINAL_OVERLAP;
     for (unsigned s = 0; s < PIM_SERIES_MIXED; s++) {
         const bool fits = series_table[s].overlapped && !(plan->real && series_table[s].transformed);
-        if (fits && plan->chains[s].end < plan->chains[plan->mixed].end)
-            plan->mixed = (enum pim_series)s;
+        if (fits && plan->chains[s].end < plan->chains[fastest].end)
+            fastest = (enum pim_series)s;
     }
+    return fastest;
+}
+
+/* Where most candidates are near the best so far, a search among all of the space as well: `found`. */
+static enum pim_status look_wide(const struct pim_search_inputs *inputs, struct pim_layer_mapping *found,
+                                 struct pim_chain *chain, struct pim_error *error)
+{
+    struct pim_search_inputs wide = *inputs;
+    wide.random = true;
+    if (pim_search_network(&wide, PIM_OBJECTIVE_AHEAD, found, error) != PIM_OK)
+        return error->status;
+    return pim_chain_run(inputs, found, false, false, chain, error);
+}
+
+/* Mixes the fastest of what was found with the mappings of the others. */
+static enum pim_status mix(struct pim_overlapim_plan *plan, const struct pim_search_inputs *inputs,
+                           struct pim_layer_mapping *wide, struct pim_error *error)
+{
+    const uint32_t count = plan->layers.count;
+    const enum pim_series fastest = fastest_of(plan);
+    const struct pim_layer_mapping *found[PIM_OBJECTIVES + 1];
+    struct pim_layer_mapping *mixed = plan->mappings[PIM_OBJECTIVE_BEST];
+    struct pim_chain *chain = &plan->chains[PIM_SERIES_MIXED];
     for (unsigned o = 0; o < PIM_OBJECTIVES; o++)
         found[o] = plan->mappings[o];
-    struct pim_layer_mapping *mixed = plan->mappings[PIM_OBJECTIVE_BEST] = calloc(count, sizeof *mixed);
-    struct pim_chain *chain = &plan->chains[PIM_SERIES_MIXED];
-    if (!mixed)
-        return pim_fail(error, PIM_NO_MEMORY, "out of memory for the mappings");
-    memcpy(mixed, pim_overlapim_mappings(plan, plan->mixed), count * sizeof *mixed);
-    const bool transformed = series_table[plan->mixed].transformed;
-    if (pim_chain_run(inputs, mixed, transformed, false, chain, error) != PIM_OK)
+    found[PIM_OBJECTIVES] = wide;
+    if (!inputs->random && look_wide(inputs, wide, chain, error) != PIM_OK)
         return error->status;
-    return pim_chain_mix(inputs, found, PIM_OBJECTIVES, transformed, mixed, chain, error);
+    if (!inputs->random && chain->end < plan->chains[fastest].end) {
+        memcpy(mixed, wide, count * sizeof *mixed);
+    } else {
+        pim_chain_terminate(chain);
+        memcpy(mixed, pim_overlapim_mappings(plan, fastest), count * sizeof *mixed);
+        plan->mixed_transformed = series_table[fastest].transformed;
+        if (pim_chain_run(inputs, mixed, plan->mixed_transformed, false, chain, error) != PIM_OK)
+            return error->status;
+    }
+    return pim_chain_mix(inputs, found, PIM_OBJECTIVES + !inputs->random, plan->mixed_transformed, mixed,
+                         chain, error);
+}
+
+static enum pim_status make_mixed(struct pim_overlapim_plan *plan, const struct pim_search_inputs *inputs,
+                                  struct pim_error *error)
+{
+    struct pim_layer_mapping *wide = calloc(plan->layers.count, sizeof *wide);
+    plan->mappings[PIM_OBJECTIVE_BEST] = calloc(plan->layers.count, sizeof *wide);
+    enum pim_status status = wide && plan->mappings[PIM_OBJECTIVE_BEST]
+                                 ? mix(plan, inputs, wide, error)
+                                 : pim_fail(error, PIM_NO_MEMORY, "out of memory for the mappings");
+    free(wide);
+    return status;
 }
 
 static enum pim_status search_all(struct pim_overlapim_plan *plan,
@@ -162,7 +199,7 @@ static enum pim_status search_all(struct pim_overlapim_plan *plan,
                           series_table[s].transformed, false, &plan->chains[s], error) != PIM_OK)
             return error->status;
     }
-    if (plan->best && mix(plan, &inputs, error) != PIM_OK)
+    if (plan->best && make_mixed(plan, &inputs, error) != PIM_OK)
         return error->status;
     plan->ended_early = pim_search_limit_cause(&told.limit);
     return PIM_OK;

@@ -9,8 +9,9 @@
  *     Overlap Transform        the same mappings, transformed
  *     Best Transform           searched by the transformed latency of pairs
  *     Best Ahead               searched behind the schedules of all layers before, in lock step
- *     Best Mixed               of the fastest of these, layers with the mappings of others (chain/mix.h):
- *                              where the fastest of all is asked for
+ *     Best Mixed               of the fastest of these, or of one that looks ahead with all candidates drawn
+ *                              from the whole space, layers with the mappings of others (chain/mix.h): where
+ *                              the fastest of all is asked for
  *
  * One of the series is estimated and written: that of the objective that was asked for, or the fastest.
  */
@@ -69,7 +70,7 @@ struct pim_overlapim_plan {
     struct pim_layer_mapping *mappings[PIM_OBJECTIVES + 1]; /* the last: mixed */
     struct pim_chain chains[PIM_SERIES];
     enum pim_series series;         /* that is estimated and written */
-    enum pim_series mixed;          /* the one whose layers have been mixed with those of others */
+    bool mixed_transformed;         /* those that were mixed */
     bool best;                      /* it is the fastest of all, not one that was asked for */
     uint64_t simulated[PIM_SERIES]; /* cycles; 0: this one was not simulated to choose among them */
     bool nests, real;

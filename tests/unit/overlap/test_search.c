@@ -448,6 +448,7 @@ START_TEST(mixed_ends_first)
     set_up(&setting, "squeezenet", _i % 2 ? "levels.costs=commands" : NULL);
     struct pim_overlapim_options options = options_of(0, 2);
     options.rows = (unsigned)_i / 2;
+    options.random = 1;
     ck_assert_msg(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_OK, "%s",
                   error.text);
     const struct pim_layer_mapping *mixed = pim_overlapim_mappings(&plan, PIM_SERIES_MIXED);
@@ -467,6 +468,30 @@ START_TEST(mixed_ends_first)
     ck_assert_uint_eq(chain.end, plan.chains[PIM_SERIES_MIXED].end);
     pim_chain_terminate(&chain);
     pim_overlapim_plan_terminate(&plan);
+    tear_down(&setting);
+}
+END_TEST
+
+/* A search near the best so far can lose to one that looks ahead among all of the space: it is mixed, too. */
+START_TEST(mixed_never_loses_to_a_wide_search)
+{
+    struct setting setting;
+    struct pim_error error = {PIM_OK, ""};
+    uint64_t ends[2], before[2]; /* of what is mixed, and of what looks ahead: local, random */
+    set_up(&setting, "squeezenet", "levels.costs=commands");
+    for (unsigned random = 0; random < 2; random++) {
+        struct pim_overlapim_plan plan;
+        struct pim_overlapim_options options = options_of(0, 2);
+        options.random = random;
+        options.search.seed = 2;
+        ck_assert_msg(pim_overlapim_plan_make(&setting.inputs, &options, &plan, &error) == PIM_OK, "%s",
+                      error.text);
+        ends[random] = plan.chains[PIM_SERIES_MIXED].end;
+        before[random] = plan.chains[PIM_SERIES_AHEAD].end;
+        pim_overlapim_plan_terminate(&plan);
+    }
+    ck_assert_msg(before[0] > before[1], "the local search is the best: nothing is tested");
+    ck_assert_uint_le(ends[0], before[1]);
     tear_down(&setting);
 }
 END_TEST
@@ -616,6 +641,7 @@ Suite *search_suite(void)
     tcase_add_loop_test(tests, pairs_never_beat_their_bound, 0, 4);
     tcase_add_loop_test(tests, series_hold_together, 0, 2);
     tcase_add_loop_test(tests, mixed_ends_first, 0, 4);
+    tcase_add_test(tests, mixed_never_loses_to_a_wide_search);
     tcase_add_test(tests, orders_begin_where_they_say);
     tcase_add_loop_test(tests, constraints_are_checked, 0,
                         (int)(sizeof bad_constraints / sizeof bad_constraints[0]));
