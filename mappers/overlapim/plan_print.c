@@ -105,9 +105,9 @@ static void put_layer(struct pim_json *json, const struct pim_overlapim_plan *pl
         pim_json_put_count(json, pim_dimension_name(d), layer->workload.size[d]);
     pim_json_end(json);
     pim_json_put_count(json, "bound", pim_layer_bound(&plan->machine, layer, plan->search.channels));
-    for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
+    for (unsigned o = 0; o <= PIM_OBJECTIVE_BEST && plan->mappings[o]; o++) {
         const struct pim_layer_mapping *m = &plan->mappings[o][index];
-        pim_json_begin_object(json, pim_objective_name(o));
+        pim_json_begin_object(json, o < PIM_OBJECTIVES ? pim_objective_name(o) : "mixed");
         pim_json_put_count(json, "steps", m->strides.steps);
         pim_json_put_count(json, "banks", m->strides.banks);
         pim_json_put_count(json, "rows", m->cost.rows);
