@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVER_KEPT = 12, LINK_KEPT = 6 }; /* a power of two: intervals of a chip's servers, of a link */
-enum { QUEUED_MOST = 1 << 20 };           /* instructions that wait for their turn */
+enum { SERVER_KEPT = 12 };      /* a power of two: intervals of a chip's servers */
+enum { QUEUED_MOST = 1 << 20 }; /* instructions that wait for their turn */
 
 /* --- life --- */
 
@@ -50,9 +50,9 @@ static bool make_links(struct pim_core_timing *t)
     size_t links = (size_t)t->a.cores * PIM_MACHINE_LINKS;
     if (t->a.connection != PIM_CORE_MESH || t->a.network.order == PIM_MACHINE_NO_ORDER)
         return true;
-    t->link = PIM_ARENA_ARRAY(&t->arena, struct pim_server, links);
+    t->link = PIM_ARENA_ARRAY(&t->arena, struct pim_timing_link, links);
     for (size_t i = 0; t->link && i < links; i++)
-        if (!pim_server_make(&t->link[i], LINK_KEPT, &t->arena))
+        if (!pim_timing_link_make(&t->link[i], &t->arena))
             return false;
     return t->link != NULL;
 }
@@ -205,7 +205,7 @@ static void try_message(struct pim_core_timing *t, const struct pim_timing_core 
 {
     const struct pim_timing_entry *send = pim_timing_next(t, from, PIM_ENGINE_SEND);
     const struct pim_timing_entry *receive = pim_timing_next(t, to, PIM_ENGINE_RECEIVE);
-    if (from->engine[PIM_ENGINE_SEND].ready && to->engine[PIM_ENGINE_RECEIVE].ready &&
+    if (from->engine[PIM_ENGINE_SEND].ready && send->due == 0 && to->engine[PIM_ENGINE_RECEIVE].ready &&
         send->instruction.u.network.peer == to->number && receive->instruction.u.network.peer == from->number)
         push(t, head_of(t, from, PIM_ENGINE_SEND), pim_timing_meeting(t, from, to));
 }
@@ -301,6 +301,7 @@ static void time_turn(struct pim_core_timing *t, uint32_t number)
 static void step(struct pim_core_timing *t)
 {
     t->first_taken = true;
+    t->now = t->heap[0].cycle;
     time_turn(t, t->heap[0].number);
     if (!t->first_taken)
         return;

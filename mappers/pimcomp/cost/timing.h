@@ -4,11 +4,11 @@
  * started and ask for what ends them, the first in time is taken first. The rules are those of
  * docs/models/core.md; what is simpler:
  *  1. All packets of a message but the last are written at once.
- *  2. A message passes the mesh as one worm. Each link of its way serves messages first come, first served;
- *     one that waits for a link stays at its sender but for what routers on the way have room for; virtual
- *     channels are never short. Routings with a choice among shortest ways go along x first; with detours
- *     every packet is a worm of its own, by the router that it draws. On other topologies than meshes and
- *     tori, and in an ideal network, nobody waits.
+ *  2. A message passes the mesh as one worm. Each link of its way gives it a share of its cycles, as if all
+ *     flits waited there; the slowest link sets when it is there. What routers have no room for stays at the
+ *     sender; virtual channels are never short. Routings with a choice among shortest ways go along x first;
+ *     with detours every packet is a worm of its own, by the router that it draws. On other topologies than
+ *     meshes and tori, and in an ideal network, nobody waits.
  *     Between chips every link is that of a switch.
  *  3. The room that asynchronous messages find at the receiver is never short, and its receives follow each
  *     other.

@@ -304,59 +304,60 @@ uint64_t pim_timing_meeting(const struct pim_core_timing *t, const struct pim_ti
     return t->a.synchronous ? pim_larger(send, receive + announcement(t, to, from)) : send;
 }
 
-/* Cycles from the first flit of a message until its last one has left the sender, and until it is there, but
- * for the way of a flit. */
-struct crossing {
-    uint64_t sent, there;
-};
-
 /* The link by which it leaves router `at` on its way to core `to`; one to a core is kept beside the others
  * of the router of the same number. */
-static struct pim_server *link_of(struct pim_core_timing *t, uint32_t at, enum pim_machine_link link,
-                                  const struct pim_timing_core *to)
+static struct pim_timing_link *link_of(struct pim_core_timing *t, uint32_t at, enum pim_machine_link link,
+                                       const struct pim_timing_core *to)
 {
     return &t->link[(size_t)(link == PIM_MACHINE_UNIT ? to->number : at) * PIM_MACHINE_LINKS + link];
 }
 
-/* Of a message whose first flit leaves at `at`, by router `via`. Each link serves messages first come, first
- * served. A message that stands behind others, or behind credits of its own, stays at the sender but for what
- * routers have room for. */
-static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *from,
-                                  const struct pim_timing_core *to, uint32_t via, uint64_t flits, uint64_t at)
+/* A message, or a piece of one, whose first flit leaves at `at`, by router `via`, goes over the links of its
+ * way of so many routers. It and others stay at their senders but for what routers have room for. */
+static void cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *from,
+                       const struct pim_timing_core *to, uint32_t via, uint64_t routers, uint64_t flits,
+                       uint64_t at)
 {
     const struct pim_core_architecture *a = &t->a;
-    const uint64_t link_cycles = pim_time_network(a, pim_machine_hold(&a->network, false, flits));
-    const uint64_t terminal_cycles = pim_time_network(a, pim_machine_hold(&a->network, true, flits));
-    const uint64_t narrowest_cycles = pim_time_network(a, pim_machine_passage(&a->network, flits));
-    const uint64_t alone = pim_time_network(a, pim_machine_worm(&a->network, flits));
-    const uint64_t behind = flits > a->buffer_flits ? flits - a->buffer_flits : 0;
-    const uint64_t buffer = pim_time_network(a, pim_machine_passage(&a->network, a->buffer_flits));
-    uint64_t stood = 0, held = 0;
+    const uint32_t last = pim_machine_router(&t->grid, to->number);
+    const uint64_t way = pim_time_way(a, routers);
+    struct pim_timing_message message = {.send = pim_timing_next(t, from, PIM_ENGINE_SEND),
+                                         .receive = pim_timing_next(t, to, PIM_ENGINE_RECEIVE),
+                                         .input = PIM_MACHINE_UNIT,
+                                         .flits = flits};
     uint32_t router = pim_machine_router(&t->grid, from->number);
-    for (uint64_t routers = 1; t->link; routers++) {
-        if (router == via)
-            via = pim_machine_router(&t->grid, to->number);
-        enum pim_machine_link link = pim_machine_towards(&t->grid, router, via);
-        uint64_t flight = pim_time_way(a, routers), head = at + flight + stood, room = routers * buffer;
-        uint64_t end = pim_server_take(link_of(t, router, link, to), head,
-                                       link == PIM_MACHINE_UNIT ? terminal_cycles : link_cycles);
-        stood += end > head + alone ? end - (head + alone) : 0;
-        if (narrowest_cycles > room && stood + flight > room)
-            held = pim_larger(held, stood + flight - room);
-        if (link == PIM_MACHINE_UNIT)
-            break;
+    message.sent_by = message.send->sequence;
+    message.received_by = message.receive->sequence;
+    for (uint64_t passed = 1; t->link; passed++) {
+        via = router == via ? last : via;
+        const enum pim_machine_link link = pim_machine_towards(&t->grid, router, via);
+        const bool unit = link == PIM_MACHINE_UNIT;
+        const uint64_t flight = pim_time_way(a, passed), room = passed * a->buffer_flits;
+        message.head = at + flight;
+        message.rest = way - flight;
+        message.hold = pim_time_network(a, pim_machine_hold(&a->network, unit, flits));
+        message.held = flits > room ? flits - room : 0;
+        pim_timing_link_pass(link_of(t, router, link, to), &message, t->now);
+        if (unit)
+            return;
+        message.input = link;
         router = pim_machine_behind(&t->grid, router, link);
     }
-    return (struct crossing){
-        .sent =
-            pim_larger(terminal_cycles, pim_time_network(a, pim_machine_worm(&a->network, behind))) + held,
-        .there = alone + stood};
 }
 
 /* Routers of a way. */
 static uint64_t routers_by(const struct pim_core_timing *t, uint32_t from, uint32_t via, uint32_t to)
 {
     return 1 + pim_machine_distance(&t->grid, from, via) + pim_machine_distance(&t->grid, via, to);
+}
+
+/* Cycles until a message has left its sender, if it is alone: what routers have room for does so at the rate
+ * of the sender's link. */
+static uint64_t leaving(const struct pim_core_architecture *a, uint64_t flits)
+{
+    const uint64_t behind = flits > a->buffer_flits ? flits - a->buffer_flits : 0,
+                   link = pim_machine_hold(&a->network, true, flits);
+    return pim_time_network(a, pim_larger(link, pim_machine_worm(&a->network, behind)));
 }
 
 /* carry() over a mesh: as one worm; where each packet goes its own way, in at most so many pieces. */
@@ -374,11 +375,13 @@ static uint64_t carry_mesh(struct pim_core_timing *t, const struct pim_timing_co
     do {
         const uint64_t piece = pim_smaller(most, bytes - done);
         const uint32_t via = a->network.detours ? pim_machine_via(&t->grid, t->ways++) : last;
-        const struct crossing crossing = cross_mesh(t, from, to, via, packed(t, piece, a->flit_bits), left);
+        const uint64_t routers = routers_by(t, first, via, last), flits = packed(t, piece, a->flit_bits);
+        cross_mesh(t, from, to, via, routers, flits, left);
         done += piece;
-        const uint64_t whole = pim_larger(left + crossing.there, done == bytes ? read : 0);
-        there = pim_larger(there, whole + pim_time_way(a, routers_by(t, first, via, last)));
-        left += crossing.sent;
+        const uint64_t alone = left + pim_time_network(a, pim_machine_worm(&a->network, flits)),
+                       whole = pim_larger(alone, done == bytes ? read : 0);
+        there = pim_larger(there, whole + pim_time_way(a, routers));
+        left += leaving(a, flits);
     } while (done < bytes);
     *taken = pim_larger(left, read);
     return there;
@@ -437,14 +440,13 @@ void pim_timing_pass(struct pim_core_timing *t, struct pim_timing_core *from, st
     uint64_t bytes = send->instruction.u.network.bytes, first = first_packet(t, send);
     uint64_t at = port(t, from, begin, first, false);
     uint64_t read = read_rest(t, from, at, bytes);
-    receive->whole = pim_larger(carry(t, from, to, bytes, at, read, &taken), receive->start);
+    uint64_t there = carry(t, from, to, bytes, at, read, &taken);
+    receive->whole = pim_larger(receive->whole, pim_larger(there, receive->start));
     receive->left = port_bytes(t, bytes);
     receive->due = pim_larger(receive->whole - (read - at), receive->start);
     send->start = begin;
-    end_at(from, send, taken);
-    leave(from, send, send->end);
+    send->due = pim_larger(send->due, pim_larger(taken, begin + 1));
     leave(to, receive, t->a.synchronous ? begin : receive->start);
-    from->transfer += send->end - begin;
 }
 
 /* --- ends --- */
@@ -469,6 +471,13 @@ void pim_timing_end(struct pim_core_timing *t, struct pim_timing_core *core, str
         break;
     case PIM_OP_LOCAL_STORE:
         end_at(core, entry, global(t, core, i, entry->due, true));
+        break;
+    case PIM_OP_SEND:
+        if (entry->due > t->now)
+            break;
+        end_at(core, entry, entry->due);
+        leave(core, entry, entry->end);
+        core->transfer += entry->end - entry->start;
         break;
     default: /* a receive: the last packet is written when all are there */
         first = entry->due < entry->whole ? entry->left - first_packet(t, entry) : entry->left;

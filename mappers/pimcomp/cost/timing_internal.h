@@ -7,7 +7,7 @@
 
 /*
  * A server that several ask for cycles, first come first served, told of the requests in any order: global
- * memory of a chip, bus, links between chips and of a mesh.
+ * memory of a chip, bus, links between chips.
  *
  * It keeps the intervals in which it is busy. A request takes the cycles that are free from its arrival on;
  * one that is told of late goes between those that were told of before. Intervals far behind the latest one
@@ -64,6 +64,44 @@ struct pim_timing_entry {
     enum pim_engine engine;
 };
 
+/*
+ * A link of a mesh. It gives its cycles in turn to the inputs of its router from which messages come, and
+ * those of an input in turn to its messages. So one that comes holds up those that are there, too, and their
+ * ends are put off.
+ *
+ * It is told of messages ahead of their arrival, in any order, but of none that came before what it was told
+ * to be the present.
+ */
+
+enum { PIM_LINK_KEPT = 16 }; /* messages on a link or on their way to it */
+
+struct pim_timing_message {
+    struct pim_timing_entry *send, *receive;
+    uint64_t sent_by, received_by; /* their sequences: entries are used again */
+    unsigned input;
+    uint64_t head; /* when its first flit comes */
+    uint64_t hold; /* cycles of the link that it takes */
+    uint64_t left; /* of these, in parts of a cycle */
+    uint64_t end;  /* when the last flit has passed */
+    uint64_t rest; /* cycles of a flit from there to its receiver */
+    uint64_t flits;
+    uint64_t held; /* flits that stay at the sender until others have passed the link */
+};
+
+struct pim_timing_link {
+    struct pim_timing_message *message;
+    uint64_t now;
+    uint32_t count;
+};
+
+bool pim_timing_link_make(struct pim_timing_link *link, struct pim_arena *arena);
+
+/* A message comes to a link, of which `left` and `end` are not looked at; `now` is the present. Ends that
+ * it puts off, and its own, go into the sends and receives that have not ended: no sooner are they `due`,
+ * or `whole`. */
+void pim_timing_link_pass(struct pim_timing_link *link, const struct pim_timing_message *message,
+                          uint64_t now);
+
 /* The instructions of an engine that have not started, in order. */
 struct pim_timing_engine {
     uint64_t *sequence; /* a ring */
@@ -113,8 +151,10 @@ struct pim_core_timing {
     uint32_t words; /* that they take */
     struct pim_timing_core *core;
     struct pim_server *server; /* [chip * PIM_SERVERS + what] */
-    struct pim_server *link; /* of a mesh: [core * PIM_MACHINE_LINKS + where to]; NULL: ways are not known */
+    struct pim_timing_link
+        *link; /* of a mesh: [core * PIM_MACHINE_LINKS + where to]; NULL: ways are not known */
     struct pim_machine_grid grid;
+    uint64_t now;     /* of the turn */
     uint64_t ways;    /* that were drawn */
     uint64_t *memory; /* of each chip: busy in this phase */
     uint32_t chips;

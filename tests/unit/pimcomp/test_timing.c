@@ -1,5 +1,5 @@
-/* The timing of schedules: what servers give, against a server that looks at every cycle, and when conflicts
- * in the local memory let an instruction start, against all that are in its window. */
+/* The timing of schedules: what servers and links give, against ones that look at every cycle, and when
+ * conflicts in the local memory let an instruction start, against all that are in its window. */
 #include "mappers/pimcomp/cost/timing_internal.h"
 #include "sim/random.h"
 #include "tests/unit/pimcomp/cases.h"
@@ -305,6 +305,148 @@ START_TEST(flights)
 }
 END_TEST
 
+/* --- links --- */
+
+enum { SENT = 12, REST = 7, ROUND = 24 };
+
+struct traffic {
+    struct pim_arena arena;
+    struct pim_timing_link link;
+    struct pim_timing_entry send[SENT], receive[SENT];
+    uint32_t count;
+};
+
+static void prepare_traffic(struct traffic *traffic)
+{
+    memset(traffic, 0, sizeof *traffic);
+    pim_arena_initialize(&traffic->arena, 0);
+    ck_assert(pim_timing_link_make(&traffic->link, &traffic->arena));
+}
+
+/* A message of `hold` flits, of which the sender keeps so many. */
+static void pass(struct traffic *traffic, unsigned input, uint64_t head, uint64_t hold, uint64_t held,
+                 uint64_t now)
+{
+    const uint32_t i = traffic->count++;
+    traffic->send[i].end = traffic->receive[i].end = PIM_TIMING_UNKNOWN;
+    pim_timing_link_pass(&traffic->link,
+                         &(struct pim_timing_message){.send = &traffic->send[i],
+                                                      .receive = &traffic->receive[i],
+                                                      .input = input,
+                                                      .head = head,
+                                                      .hold = hold,
+                                                      .rest = REST,
+                                                      .flits = hold,
+                                                      .held = held},
+                         now);
+}
+
+START_TEST(messages_share)
+{
+    struct traffic t;
+    prepare_traffic(&t);
+    pass(&t, 0, 10, 100, 50, 5);
+    ck_assert_uint_eq(t.receive[0].whole, 110 + REST);
+    ck_assert_uint_eq(t.send[0].due, 60);
+    /* half of the link's cycles from 30 on, until it has passed; the first one is held up as long */
+    pass(&t, 1, 30, 20, 0, 8);
+    ck_assert_uint_eq(t.receive[1].whole, 70 + REST);
+    ck_assert_uint_eq(t.receive[0].whole, 130 + REST);
+    ck_assert_uint_eq(t.send[0].due, 70);
+    ck_assert_uint_eq(t.send[1].due, 0);
+    /* told of last, and the first to come */
+    pass(&t, 2, 9, 1, 0, 9);
+    ck_assert_uint_eq(t.receive[2].whole, 10 + REST);
+    ck_assert_uint_eq(t.receive[0].whole, 130 + REST);
+    /* an end that is past stays as it is */
+    t.receive[0].end = 100;
+    t.send[0].sequence = 1;
+    pass(&t, 1, 110, 30, 0, 100);
+    ck_assert_uint_eq(t.receive[0].whole, 130 + REST);
+    ck_assert_uint_eq(t.send[0].due, 70);
+    ck_assert_uint_eq(t.receive[3].whole, 160 + REST);
+    pim_arena_terminate(&t.arena);
+}
+END_TEST
+
+/* Two messages of one input have a quarter each beside one of another. */
+START_TEST(inputs_share)
+{
+    struct traffic t;
+    prepare_traffic(&t);
+    pass(&t, 0, 0, 100, 0, 0);
+    pass(&t, 0, 0, 100, 0, 0);
+    pass(&t, 4, 0, 100, 0, 0);
+    ck_assert_uint_eq(t.receive[2].whole, 200 + REST);
+    ck_assert_uint_eq(t.receive[0].whole, 300 + REST);
+    ck_assert_uint_eq(t.receive[1].whole, 300 + REST);
+    pim_arena_terminate(&t.arena);
+}
+END_TEST
+
+/* Messages told of ahead of their arrival, against a link that gives one cycle after the other. */
+START_TEST(links_by_cycle)
+{
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct traffic t;
+        struct pim_random random;
+        uint64_t head[SENT], left[SENT], end[SENT], turn[PIM_MACHINE_LINKS] = {0}, now = 0;
+        unsigned input[SENT], last = 0;
+        prepare_traffic(&t);
+        pim_random_initialize(&random, seed);
+        for (unsigned i = 0; i < SENT; i++) {
+            now += pim_random_below(&random, 30);
+            head[i] = now + pim_random_below(&random, 40);
+            left[i] = 1 + pim_random_below(&random, 60);
+            input[i] = (unsigned)pim_random_below(&random, PIM_MACHINE_LINKS);
+            pass(&t, input[i], head[i], left[i], 0, now);
+        }
+        for (uint64_t at = 0; at < 2000; at++) {
+            bool given = false;
+            for (unsigned n = 1; n <= PIM_MACHINE_LINKS && !given; n++) {
+                const unsigned from = (last + n) % PIM_MACHINE_LINKS;
+                for (unsigned m = 1; m <= SENT && !given; m++) {
+                    const unsigned i = (unsigned)(turn[from] + m) % SENT;
+                    if (input[i] != from || left[i] == 0 || head[i] > at)
+                        continue;
+                    given = true;
+                    end[i] = --left[i] == 0 ? at + 1 : 0;
+                    turn[from] = i;
+                    last = from;
+                }
+            }
+        }
+        for (unsigned i = 0; i < SENT; i++)
+            ck_assert_msg(t.receive[i].whole + ROUND >= end[i] + REST &&
+                              t.receive[i].whole <= end[i] + REST + ROUND,
+                          "seed %" PRIu64 ", message %u: %" PRIu64 ", by cycle %" PRIu64, seed, i,
+                          t.receive[i].whole - REST, end[i]);
+        pim_arena_terminate(&t.arena);
+    }
+}
+END_TEST
+
+/* More messages than a link keeps. */
+START_TEST(crowded_links)
+{
+    struct pim_arena arena;
+    struct pim_timing_link link = {0};
+    struct pim_timing_entry send = {0}, receive = {0};
+    pim_arena_initialize(&arena, 0);
+    ck_assert(pim_timing_link_make(&link, &arena));
+    for (unsigned i = 0; i < 4 * PIM_LINK_KEPT; i++) {
+        receive = (struct pim_timing_entry){.end = PIM_TIMING_UNKNOWN};
+        pim_timing_link_pass(&link,
+                             &(struct pim_timing_message){
+                                 .send = &send, .receive = &receive, .input = i % 3, .hold = 50, .flits = 50},
+                             0);
+        ck_assert_uint_ge(receive.whole, i < PIM_LINK_KEPT ? 50 * most(1, i) : 100);
+        ck_assert_uint_le(link.count, PIM_LINK_KEPT);
+    }
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
 Suite *timing_suite(void)
 {
     Suite *suite = suite_create("timing");
@@ -316,6 +458,10 @@ Suite *timing_suite(void)
     tcase_add_test(t, shared_links);
     tcase_add_test(t, held_senders);
     tcase_add_test(t, flights);
+    tcase_add_test(t, messages_share);
+    tcase_add_test(t, inputs_share);
+    tcase_add_test(t, links_by_cycle);
+    tcase_add_test(t, crowded_links);
     suite_add_tcase(suite, t);
     return suite;
 }
