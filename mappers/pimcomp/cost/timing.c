@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERVER_KEPT = 12 };      /* a power of two: intervals of a chip's servers */
-enum { QUEUED_MOST = 1 << 20 }; /* instructions that wait for their turn */
+enum { SERVER_KEPT = 12, SERVED_KEPT = 6 }; /* a power of two: intervals of a chip's servers, of a link */
+enum { QUEUED_MOST = 1 << 20 };             /* instructions that wait for their turn */
 
 /* --- life --- */
 
@@ -50,11 +50,18 @@ static bool make_links(struct pim_core_timing *t)
     size_t links = (size_t)t->a.cores * PIM_MACHINE_LINKS;
     if (t->a.connection != PIM_CORE_MESH || t->a.network.order == PIM_MACHINE_NO_ORDER)
         return true;
-    t->link = PIM_ARENA_ARRAY(&t->arena, struct pim_timing_link, links);
-    for (size_t i = 0; t->link && i < links; i++)
-        if (!pim_timing_link_make(&t->link[i], &t->arena))
+    if (t->a.synchronous) {
+        t->shared = PIM_ARENA_ARRAY(&t->arena, struct pim_timing_link, links);
+        for (size_t i = 0; t->shared && i < links; i++)
+            if (!pim_timing_link_make(&t->shared[i], &t->arena))
+                return false;
+        return t->shared != NULL;
+    }
+    t->served = PIM_ARENA_ARRAY(&t->arena, struct pim_server, links);
+    for (size_t i = 0; t->served && i < links; i++)
+        if (!pim_server_make(&t->served[i], SERVED_KEPT, &t->arena))
             return false;
-    return t->link != NULL;
+    return t->served != NULL;
 }
 
 static bool make(struct pim_core_timing *t, const struct pim_core_mapping *mapping)

@@ -304,19 +304,63 @@ uint64_t pim_timing_meeting(const struct pim_core_timing *t, const struct pim_ti
     return t->a.synchronous ? pim_larger(send, receive + announcement(t, to, from)) : send;
 }
 
-/* The link by which it leaves router `at` on its way to core `to`; one to a core is kept beside the others
- * of the router of the same number. */
-static struct pim_timing_link *link_of(struct pim_core_timing *t, uint32_t at, enum pim_machine_link link,
-                                       const struct pim_timing_core *to)
+/* The number of the link by which a message leaves router `at` on its way to core `to`; one to a core is kept
+ * beside the others of the router of the same number. */
+static size_t link_of(uint32_t at, enum pim_machine_link link, const struct pim_timing_core *to)
 {
-    return &t->link[(size_t)(link == PIM_MACHINE_UNIT ? to->number : at) * PIM_MACHINE_LINKS + link];
+    return (size_t)(link == PIM_MACHINE_UNIT ? to->number : at) * PIM_MACHINE_LINKS + link;
 }
 
-/* A message, or a piece of one, whose first flit leaves at `at`, by router `via`, goes over the links of its
- * way of so many routers. It and others stay at their senders but for what routers have room for. */
-static void cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *from,
-                       const struct pim_timing_core *to, uint32_t via, uint64_t routers, uint64_t flits,
-                       uint64_t at)
+/* Cycles from the first flit of a message until its last one has left the sender, and until it is there, but
+ * for the way of a flit. */
+struct crossing {
+    uint64_t sent, there;
+};
+
+/* Of one that is alone. What routers have room for leaves the sender at the rate of its link. */
+static struct crossing cross_alone(const struct pim_core_architecture *a, uint64_t flits)
+{
+    const uint64_t behind = flits > a->buffer_flits ? flits - a->buffer_flits : 0,
+                   link = pim_machine_hold(&a->network, true, flits);
+    return (struct crossing){.sent =
+                                 pim_time_network(a, pim_larger(link, pim_machine_worm(&a->network, behind))),
+                             .there = pim_time_network(a, pim_machine_worm(&a->network, flits))};
+}
+
+/* One that stands on a link behind others, or behind credits of its own, stays at its sender but for what
+ * routers have room for. */
+static struct crossing cross_in_order(struct pim_core_timing *t, const struct pim_timing_core *from,
+                                      const struct pim_timing_core *to, uint32_t via, uint64_t flits,
+                                      uint64_t at)
+{
+    const struct pim_core_architecture *a = &t->a;
+    const uint64_t narrowest = pim_time_network(a, pim_machine_passage(&a->network, flits));
+    const uint64_t buffer = pim_time_network(a, pim_machine_passage(&a->network, a->buffer_flits));
+    const uint32_t last = pim_machine_router(&t->grid, to->number);
+    struct crossing crossing = cross_alone(a, flits);
+    uint64_t stood = 0, held = 0;
+    uint32_t router = pim_machine_router(&t->grid, from->number);
+    for (uint64_t passed = 1;; passed++) {
+        via = router == via ? last : via;
+        const enum pim_machine_link link = pim_machine_towards(&t->grid, router, via);
+        const bool unit = link == PIM_MACHINE_UNIT;
+        const uint64_t flight = pim_time_way(a, passed), head = at + flight + stood, room = passed * buffer;
+        const uint64_t end = pim_server_take(&t->served[link_of(router, link, to)], head,
+                                             pim_time_network(a, pim_machine_hold(&a->network, unit, flits)));
+        stood += end > head + crossing.there ? end - (head + crossing.there) : 0;
+        if (narrowest > room && stood + flight > room)
+            held = pim_larger(held, stood + flight - room);
+        if (unit)
+            return (struct crossing){crossing.sent + held, crossing.there + stood};
+        router = pim_machine_behind(&t->grid, router, link);
+    }
+}
+
+/* One that shares the links of its way: others, and it, stay at their senders but for what routers have room
+ * for. What holds it up is told to its send and its receive. */
+static void share_links(struct pim_core_timing *t, const struct pim_timing_core *from,
+                        const struct pim_timing_core *to, uint32_t via, uint64_t routers, uint64_t flits,
+                        uint64_t at)
 {
     const struct pim_core_architecture *a = &t->a;
     const uint32_t last = pim_machine_router(&t->grid, to->number);
@@ -328,7 +372,7 @@ static void cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *
     uint32_t router = pim_machine_router(&t->grid, from->number);
     message.sent_by = message.send->sequence;
     message.received_by = message.receive->sequence;
-    for (uint64_t passed = 1; t->link; passed++) {
+    for (uint64_t passed = 1;; passed++) {
         via = router == via ? last : via;
         const enum pim_machine_link link = pim_machine_towards(&t->grid, router, via);
         const bool unit = link == PIM_MACHINE_UNIT;
@@ -337,7 +381,7 @@ static void cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *
         message.rest = way - flight;
         message.hold = pim_time_network(a, pim_machine_hold(&a->network, unit, flits));
         message.held = flits > room ? flits - room : 0;
-        pim_timing_link_pass(link_of(t, router, link, to), &message, t->now);
+        pim_timing_link_pass(&t->shared[link_of(router, link, to)], &message, t->now);
         if (unit)
             return;
         message.input = link;
@@ -345,19 +389,23 @@ static void cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *
     }
 }
 
+/* A message, or a piece of one, whose first flit leaves at `at`, by router `via`, on a way of so many
+ * routers. */
+static struct crossing cross_mesh(struct pim_core_timing *t, const struct pim_timing_core *from,
+                                  const struct pim_timing_core *to, uint32_t via, uint64_t routers,
+                                  uint64_t flits, uint64_t at)
+{
+    if (t->served)
+        return cross_in_order(t, from, to, via, flits, at);
+    if (t->shared)
+        share_links(t, from, to, via, routers, flits, at);
+    return cross_alone(&t->a, flits);
+}
+
 /* Routers of a way. */
 static uint64_t routers_by(const struct pim_core_timing *t, uint32_t from, uint32_t via, uint32_t to)
 {
     return 1 + pim_machine_distance(&t->grid, from, via) + pim_machine_distance(&t->grid, via, to);
-}
-
-/* Cycles until a message has left its sender, if it is alone: what routers have room for does so at the rate
- * of the sender's link. */
-static uint64_t leaving(const struct pim_core_architecture *a, uint64_t flits)
-{
-    const uint64_t behind = flits > a->buffer_flits ? flits - a->buffer_flits : 0,
-                   link = pim_machine_hold(&a->network, true, flits);
-    return pim_time_network(a, pim_larger(link, pim_machine_worm(&a->network, behind)));
 }
 
 /* carry() over a mesh: as one worm; where each packet goes its own way, in at most so many pieces. */
@@ -376,12 +424,11 @@ static uint64_t carry_mesh(struct pim_core_timing *t, const struct pim_timing_co
         const uint64_t piece = pim_smaller(most, bytes - done);
         const uint32_t via = a->network.detours ? pim_machine_via(&t->grid, t->ways++) : last;
         const uint64_t routers = routers_by(t, first, via, last), flits = packed(t, piece, a->flit_bits);
-        cross_mesh(t, from, to, via, routers, flits, left);
+        const struct crossing crossing = cross_mesh(t, from, to, via, routers, flits, left);
         done += piece;
-        const uint64_t alone = left + pim_time_network(a, pim_machine_worm(&a->network, flits)),
-                       whole = pim_larger(alone, done == bytes ? read : 0);
+        const uint64_t whole = pim_larger(left + crossing.there, done == bytes ? read : 0);
         there = pim_larger(there, whole + pim_time_way(a, routers));
-        left += leaving(a, flits);
+        left += crossing.sent;
     } while (done < bytes);
     *taken = pim_larger(left, read);
     return there;

@@ -7,7 +7,7 @@
 
 /*
  * A server that several ask for cycles, first come first served, told of the requests in any order: global
- * memory of a chip, bus, links between chips.
+ * memory of a chip, bus, links between chips, and those of a mesh where messages are asynchronous.
  *
  * It keeps the intervals in which it is busy. A request takes the cycles that are free from its arrival on;
  * one that is told of late goes between those that were told of before. Intervals far behind the latest one
@@ -151,8 +151,10 @@ struct pim_core_timing {
     uint32_t words; /* that they take */
     struct pim_timing_core *core;
     struct pim_server *server; /* [chip * PIM_SERVERS + what] */
-    struct pim_timing_link
-        *link; /* of a mesh: [core * PIM_MACHINE_LINKS + where to]; NULL: ways are not known */
+    /* Of a mesh, [core * PIM_MACHINE_LINKS + where to]: links that synchronous messages share, and such that
+     * serve asynchronous ones in order. NULL: ways are not known. */
+    struct pim_timing_link *shared;
+    struct pim_server *served;
     struct pim_machine_grid grid;
     uint64_t now;     /* of the turn */
     uint64_t ways;    /* that were drawn */
