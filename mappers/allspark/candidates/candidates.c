@@ -61,7 +61,7 @@ bool pim_collection_partition(const struct pim_collection *collection, uint32_t 
     part->u = u;
     part->v = v;
     part->ring = ring;
-    part->chunks = chunks;
+    part->chunks = ring > 1 ? chunks : 1; /* pieces of what does not go round would only cost */
     part->row_blocks = row_blocks;
     part->batch = collection->plan->batch;
     part->prefetch = collection->plan->prefetch;
@@ -137,6 +137,19 @@ static enum pim_status add_ring(struct pim_collection *collection, struct pim_al
     return add_partition(collection, part, cycles + pim_estimate_layer_sharing(&collection->emitter));
 }
 
+/* One ring, with `cycles` of a layer in so many chunks. Where nothing goes round, a partition has one; it is
+   there already where all numbers of chunks are tried. */
+static enum pim_status add_pieces(struct pim_collection *collection, struct pim_allspark_partition *part,
+                                  uint32_t chunks, uint64_t cycles)
+{
+    if (part->chunks == chunks)
+        return add_ring(collection, part, cycles);
+    if (!collection->options->chunks)
+        return PIM_OK;
+    PIM_TRY(pim_collection_estimate(collection, part, &cycles));
+    return add_partition(collection, part, cycles);
+}
+
 /* All rings with a number of chunks; *part is that with the shortest ring then. */
 static enum pim_status add_chunks(struct pim_collection *collection, uint32_t chunks,
                                   struct pim_allspark_partition *part)
@@ -146,7 +159,9 @@ static enum pim_status add_chunks(struct pim_collection *collection, uint32_t ch
     uint64_t cycles;
     if (!pim_collection_partition(collection, u, v, shortest, chunks, rows, part))
         return PIM_BAD_INPUT;
-    enum pim_status status = pim_collection_estimate(collection, part, &cycles);
+    struct pim_allspark_partition pieces = *part;
+    pieces.chunks = chunks;
+    enum pim_status status = pim_collection_estimate(collection, &pieces, &cycles);
     if (status != PIM_OK)
         return status;
     cycles -= pim_estimate_layer_sharing(&collection->emitter);
@@ -159,9 +174,9 @@ static enum pim_status add_chunks(struct pim_collection *collection, uint32_t ch
     for (uint32_t ring = 1; status == PIM_OK && collection->options->copies && ring <= u / 2; ring++) {
         struct pim_allspark_partition copied;
         if (u % ring == 0 && pim_collection_partition(collection, u, v, ring, chunks, rows, &copied))
-            status = add_ring(collection, &copied, cycles);
+            status = add_pieces(collection, &copied, chunks, cycles);
     }
-    return status == PIM_OK ? add_ring(collection, part, cycles) : status;
+    return status == PIM_OK ? add_pieces(collection, part, chunks, cycles) : status;
 }
 
 /* All numbers of chunks and all rings, with so many blocks of rows. */

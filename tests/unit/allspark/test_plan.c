@@ -453,6 +453,28 @@ START_TEST(a_stopped_search_says_so)
 }
 END_TEST
 
+/* Chunks are of weights that go round: where each node has them whole, a product is in one piece. */
+START_TEST(what_does_not_go_round_is_in_one_piece)
+{
+    struct pim_network *network = real_network("vit-t", "network.image=224");
+    struct pim_error error;
+    for (unsigned copies = 0; copies < 2; copies++) {
+        const struct pim_allspark_options options = {.chunks = 4, .copies = copies != 0},
+                                          whole = {.chunks = 1, .copies = copies != 0};
+        struct pim_allspark_plan plan, other;
+        ck_assert_msg(plan_real(network, &options, &plan, &error) == PIM_OK, "%s", error.text);
+        ck_assert_msg(plan_real(network, &whole, &other, &error) == PIM_OK, "%s", error.text);
+        const struct pim_allspark_partition *part = plan.stage[0].partition;
+        ck_assert_uint_eq(part->ring == 1, copies);
+        ck_assert_uint_eq(part->chunks, copies ? 1 : 4);
+        ck_assert(copies ? plan.cycles == other.cycles : plan.cycles > other.cycles);
+        pim_allspark_plan_terminate(&plan);
+        pim_allspark_plan_terminate(&other);
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
 static void add_loops(TCase *tests)
 {
     tcase_add_loop_test(tests, branches_of_swin, 0, 5);
@@ -473,6 +495,7 @@ Suite *plan_suite(void)
     tcase_add_test(tests, memory_adds_up);
     tcase_add_test(tests, capacity_is_a_sharp_bound);
     tcase_add_test(tests, a_product_without_a_tile);
+    tcase_add_test(tests, what_does_not_go_round_is_in_one_piece);
     tcase_add_test(tests, table_five);
     tcase_add_test(tests, layers_that_do_not_fit);
     add_loops(tests);
