@@ -108,11 +108,12 @@ uint64_t pim_emit_memory(struct pim_emitter *emitter, enum pim_opcode opcode, en
                          uint64_t address, uint64_t bytes, uint64_t stride, uint64_t count, uint64_t after);
 /* One piece, from one place to another; the number of the store. */
 uint64_t pim_emit_copy(struct pim_emitter *emitter, uint64_t from, uint64_t to, uint64_t bytes);
-/* What that takes. */
-static inline uint64_t pim_estimate_copy(const struct pim_estimate_hardware *hardware, uint64_t bytes)
+/* What that takes, where both places are among `among` bytes that are in use by turns. */
+static inline uint64_t pim_estimate_copy(const struct pim_estimate_hardware *hardware, uint64_t bytes,
+                                         uint64_t among)
 {
-    return 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, bytes, false) +
-           pim_estimate_stream(hardware, bytes, true);
+    return 2 * pim_estimate_latency(hardware) + pim_estimate_run(hardware, bytes, among, false) +
+           pim_estimate_run(hardware, bytes, among, true);
 }
 uint64_t pim_emit_vector(struct pim_emitter *emitter, enum pim_vector operation, uint64_t rows,
                          uint64_t elements, uint64_t release, uint64_t after, uint64_t after2);

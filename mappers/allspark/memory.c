@@ -298,12 +298,15 @@ uint64_t pim_allspark_block_bytes(const struct pim_allspark_partition *part)
     return bytes;
 }
 
+uint64_t pim_stage_weights(const struct pim_allspark_partition *part)
+{
+    return pim_zero_address(part) - part->weight_base + pim_memory_align(pim_zero_bytes(part)) +
+           pim_allspark_block_bytes(part);
+}
+
 void pim_partition_memory(struct pim_allspark_partition *part, bool alone)
 {
-    part->weight_bytes = part->reuses
-                             ? 0
-                             : pim_zero_address(part) - part->weight_base +
-                                   pim_memory_align(pim_zero_bytes(part)) + pim_allspark_block_bytes(part);
+    part->weight_bytes = part->reuses ? 0 : pim_stage_weights(part);
     alone = alone && !pim_stage_collects(part); /* what leaves is staged there while attention is live */
     struct pim_workspace workspace = {.inputs_stride = inputs_bytes(part)};
     part->layer_bytes = features_bytes(part) + own_bytes(part) + (alone ? 0 : inputs_bytes(part)) +

@@ -26,6 +26,9 @@ uint32_t pim_chunk_count(const struct pim_allspark_partition *part, enum pim_all
 struct pim_chunk pim_chunk(const struct pim_allspark_partition *part, uint32_t block,
                            enum pim_allspark_weight weight, uint32_t column, uint32_t index);
 
+/* Bytes of a partition's weights on every node. */
+uint64_t pim_stage_weights(const struct pim_allspark_partition *part);
+
 /* Address of `pim_zero_bytes` bytes of zeros on every node of the partition: keys and values beyond the
    border of Focal (focal.c says how many), neighbours beyond the border of a convolution (position.c). */
 uint64_t pim_zero_address(const struct pim_allspark_partition *part);

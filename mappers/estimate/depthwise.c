@@ -51,7 +51,7 @@ static struct pim_matrix_estimate estimate_of(const struct pim_estimate_hardware
                        pim_estimate_matrix(hardware, 1, t, shape->taps);
     uint64_t inner =
         maximum(maximum(estimate.compute, estimate.memory - load - store), estimate.vector - vector);
-    estimate.total = 2 * pim_estimate_access(hardware) + load + inner + vector + store;
+    estimate.total = 2 * pim_estimate_latency(hardware) + load + inner + vector + store;
     return estimate;
 }
 

@@ -89,13 +89,6 @@ static uint64_t port_logic_cycles(const struct pim_estimate_hardware *hardware, 
                         hardware->memory_khz);
 }
 
-uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
-{
-    const uint64_t rows = pim_divide_up(bytes, hardware->row_bytes);
-    return port_logic_cycles(hardware, pim_divide_up(bytes, hardware->port_bytes),
-                             (struct row_changes){.other = rows > 0 ? rows - 1 : 0, .any = rows > 0}, write);
-}
-
 uint64_t pim_estimate_columns(const struct pim_estimate_hardware *hardware, uint64_t columns, uint64_t rows,
                               bool write)
 {
@@ -129,8 +122,39 @@ uint64_t pim_estimate_latency(const struct pim_estimate_hardware *hardware)
     return logic_cycles(hardware, hardware->latency_cycles, hardware->memory_khz);
 }
 
-uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
-                             uint64_t pieces, uint64_t bursts, bool write)
+/*
+ * Logic cycles of `columns` accesses with changes of row, in so many runs that begin somewhere among `among`
+ * bytes that are in use by turns: a run finds its row open, where it was left, as far as these do not fill a
+ * row.
+ */
+static uint64_t begun_cycles(const struct pim_estimate_hardware *hardware, uint64_t columns,
+                             struct row_changes changes, uint64_t runs, uint64_t among, bool write)
+{
+    struct row_changes begun = changes;
+    begun.any += runs;
+    const uint64_t open = row_cycles(hardware, columns, changes, write),
+                   opened = row_cycles(hardware, columns, begun, write);
+    const uint64_t cycles =
+        open +
+        (opened > open ? pim_scale_up(opened - open, leaves_row(hardware, among), hardware->row_bytes) : 0);
+    return logic_cycles(hardware, with_refresh(hardware, cycles), hardware->memory_khz);
+}
+
+uint64_t pim_estimate_run(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
+                          bool write)
+{
+    const uint64_t rows = pim_divide_up(bytes, hardware->row_bytes);
+    return begun_cycles(hardware, pim_divide_up(bytes, hardware->port_bytes),
+                        (struct row_changes){.other = rows > 0 ? rows - 1 : 0}, rows > 0, among, write);
+}
+
+uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write)
+{
+    return pim_estimate_run(hardware, bytes, PIM_ANYWHERE, write);
+}
+
+uint64_t pim_estimate_bursts(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
+                             uint64_t pieces, uint64_t bursts, uint64_t among, bool write)
 {
     if (bytes == 0 || pieces == 0)
         return 0;
@@ -152,10 +176,15 @@ uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint6
     }
     if (columns < bursts)
         columns = bursts;
-    struct row_changes changes =
-        changes_of_pieces(hardware, span / hardware->row_bytes, pitch <= bytes ? 0 : pitch);
-    changes.any = bursts;
-    return port_logic_cycles(hardware, columns, changes, write);
+    return begun_cycles(hardware, columns,
+                        changes_of_pieces(hardware, span / hardware->row_bytes, pitch <= bytes ? 0 : pitch),
+                        bursts, among, write);
+}
+
+uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
+                             uint64_t pieces, uint64_t bursts, bool write)
+{
+    return pim_estimate_bursts(hardware, bytes, pitch, pieces, bursts, PIM_ANYWHERE, write);
 }
 
 uint64_t pim_estimate_access(const struct pim_estimate_hardware *hardware)
@@ -177,10 +206,12 @@ uint64_t pim_estimate_turns(const struct pim_estimate_hardware *hardware, uint64
 uint64_t pim_estimate_vector(const struct pim_estimate_hardware *hardware, uint64_t rows, uint64_t elements,
                              unsigned passes)
 {
-    /* Elementwise work sees one long vector; a reduction (more than one pass) begins anew with each row. */
-    uint64_t groups = passes == 1 ? pim_divide_up(rows * elements, hardware->acu_elements)
-                                  : rows * pim_divide_up(elements, hardware->acu_elements) * passes;
-    return groups + hardware->acu_depth;
+    /* Elementwise work sees one long vector; a reduction (more than one pass) begins anew with each row, and
+       a pass not before the first row has left the one before. */
+    if (passes == 1)
+        return pim_divide_up(rows * elements, hardware->acu_elements) + hardware->acu_depth;
+    const uint64_t of_row = pim_divide_up(elements, hardware->acu_elements), groups = rows * of_row;
+    return (passes - 1) * pim_larger(groups, of_row + hardware->acu_depth) + groups + hardware->acu_depth;
 }
 
 uint64_t pim_estimate_pace(const struct pim_estimate_hardware *hardware, uint64_t work)

@@ -14,13 +14,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Memory: `bytes` in one run: columns, a change of row each row_bytes, and refresh. */
+/* What is in use by turns lies anywhere: a run never finds its row open. */
+#define PIM_ANYWHERE UINT64_MAX
+
+/* Memory: `bytes` in one run: columns, a change of row each row_bytes, and refresh. The row it begins in was
+ * left open as far as the `among` bytes that are in use by turns do not fill a row; a stream begins
+ * anywhere. */
+uint64_t pim_estimate_run(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t among,
+                          bool write);
 uint64_t pim_estimate_stream(const struct pim_estimate_hardware *hardware, uint64_t bytes, bool write);
 
 /*
- * Memory: `pieces` pieces of `bytes`, `pitch` bytes apart, in `bursts` bursts. A burst opens a row, and so
- * does each row it reaches.
+ * Memory: `pieces` pieces of `bytes`, `pitch` bytes apart, in `bursts` bursts. A burst opens a row as a run
+ * does, and so does each row it reaches. Those of the second form begin anywhere.
  */
+uint64_t pim_estimate_bursts(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
+                             uint64_t pieces, uint64_t bursts, uint64_t among, bool write);
 uint64_t pim_estimate_pieces(const struct pim_estimate_hardware *hardware, uint64_t bytes, uint64_t pitch,
                              uint64_t pieces, uint64_t bursts, bool write);
 
@@ -125,13 +134,16 @@ struct pim_matrix_shape {
     uint32_t segment, segments, narrower;
     bool full_rows;         /* the ACU works on whole output rows (softmax) */
     unsigned vector_passes; /* of the ACU over each output */
-    bool residual;          /* each output tile is loaded once more, to be added */
+    bool residual;          /* each output tile is loaded once more, to be added by the ACU */
     /*
      * Bytes from one row of an operand in memory to the next; right_pitch 0: its tiles lie one after another.
      */
     uint32_t input_pitch, right_pitch, output_pitch;
     bool right_columns;   /* the right operand is stored transposed: n rows of k */
     uint32_t right_block; /* tiles do not reach across a multiple of it in n; 0: no limit */
+    /* Bytes among which input and results lie, and those with the right operand; 0: all lie anywhere. The
+       choice of tiles does not see it. */
+    uint64_t among, right_among;
     /* n of a tile that is not the whole is a multiple of it, or divides it; 0: any n is good */
     uint32_t grain;
 };

@@ -35,7 +35,8 @@ struct cut {
 struct product {
     const struct pim_estimate_hardware *hardware;
     const struct pim_matrix_shape *shape;
-    struct cut segments[2]; /* of k: the widest, and the others */
+    struct cut segments[2];      /* of k: the widest, and the others */
+    uint64_t among, right_among; /* as of the shape, or PIM_ANYWHERE */
 };
 
 /* Sum over the blocks of `extent` cut in `tile`s of ceil(block / grain). */
@@ -62,25 +63,90 @@ static uint64_t blocks(uint64_t extent, uint64_t tile)
 static uint64_t right_cycles(const struct product *product, uint64_t n, uint64_t k, uint64_t tiles)
 {
     const struct pim_matrix_shape *shape = product->shape;
-    if (shape->right_pitch == 0)
-        return pim_estimate_pieces(product->hardware, k * n, 0, tiles, tiles, false);
-    if (shape->right_columns)
-        return pim_estimate_pieces(product->hardware, k, shape->right_pitch, n * tiles, tiles, false);
-    return pim_estimate_pieces(product->hardware, n, shape->right_pitch, k * tiles, tiles, false);
+    const uint64_t bytes = shape->right_pitch == 0 ? k * n
+                           : shape->right_columns  ? k
+                                                   : n,
+                   pieces = shape->right_pitch == 0 ? 1
+                            : shape->right_columns  ? n
+                                                    : k;
+    return pim_estimate_bursts(product->hardware, bytes, shape->right_pitch, pieces * tiles, tiles,
+                               product->right_among, false);
 }
 
 static uint64_t input_cycles(const struct product *product, uint64_t m, uint64_t k, uint64_t tiles)
 {
-    return pim_estimate_pieces(product->hardware, k, product->shape->input_pitch, m * tiles, tiles, false);
+    return pim_estimate_bursts(product->hardware, k, product->shape->input_pitch, m * tiles, tiles,
+                               product->among, false);
 }
 
-static uint64_t output_cycles(const struct product *product, uint64_t m, uint64_t n, uint64_t tiles)
+/* The first of them, which finds open what was stored last before the product: the input. */
+static uint64_t first_input_cycles(const struct product *product, uint64_t m, uint64_t k)
 {
     const struct pim_matrix_shape *shape = product->shape;
-    uint64_t cycles = pim_estimate_pieces(product->hardware, n, shape->output_pitch, m * tiles, tiles, true);
-    if (shape->residual)
-        cycles += pim_estimate_pieces(product->hardware, n, shape->output_pitch, m * tiles, tiles, false);
-    return cycles;
+    const uint64_t input = (uint64_t)shape->count * shape->m * shape->k;
+    return pim_estimate_bursts(product->hardware, k, shape->input_pitch, m, 1, input, true);
+}
+
+static uint64_t store_cycles(const struct product *product, uint64_t m, uint64_t n, uint64_t tiles)
+{
+    return pim_estimate_bursts(product->hardware, n, product->shape->output_pitch, m * tiles, tiles,
+                               product->right_among, true);
+}
+
+/* What is added to a tile is loaded behind the store of the tile before, which lies beside it; that of the
+   first tile alone has to open its row. */
+static uint64_t residual_cycles(const struct product *product, uint64_t m, uint64_t n, uint64_t tiles)
+{
+    const uint64_t pitch = product->shape->output_pitch;
+    return product->shape->residual
+               ? pim_estimate_bursts(product->hardware, n, pitch, m * tiles, tiles, m * pitch, false)
+               : 0;
+}
+
+static uint64_t first_residual_cycles(const struct product *product, uint64_t m, uint64_t n)
+{
+    return product->shape->residual ? pim_estimate_bursts(product->hardware, n, product->shape->output_pitch,
+                                                          m, 1, product->right_among, false)
+                                    : 0;
+}
+
+/* The store of the last of them: no access of the product waits until its row is closed. */
+static uint64_t last_store_cycles(const struct product *product, uint64_t m, uint64_t n)
+{
+    const uint64_t pitch = product->shape->output_pitch;
+    const bool loaded = product->shape->residual; /* what is added was loaded before, from the same place */
+    return pim_estimate_bursts(product->hardware, n, pitch, m, 1, loaded ? m * pitch : product->right_among,
+                               false);
+}
+
+/* The ACU on a tile; adding to it is an operation of its own. */
+static uint64_t tile_vector(const struct product *product, uint64_t m, uint64_t n)
+{
+    const uint64_t cycles = pim_estimate_vector(product->hardware, m, n, product->shape->vector_passes);
+    return product->shape->residual ? cycles + pim_estimate_vector(product->hardware, m, n, 1) : cycles;
+}
+
+/* The first operation, which gives the accumulators back, on all tiles: as on the whole, but that each is an
+   operation of its own. */
+static uint64_t vectors(const struct product *product, const struct pim_tiling *tiling)
+{
+    const struct pim_estimate_hardware *hardware = product->hardware;
+    const struct pim_matrix_shape *shape = product->shape;
+    const uint64_t rows = blocks(shape->m, tiling->m), columns = blocks(shape->n, tiling->n),
+                   tiles = rows * columns;
+    return pim_larger(
+        pim_estimate_vector(hardware, shape->m, shape->n, shape->vector_passes) +
+            (tiles - 1) * hardware->acu_depth,
+        tiles * pim_estimate_vector(hardware, shape->m / rows, shape->n / columns, shape->vector_passes));
+}
+
+/* The addition of the residual, on all tiles. */
+static uint64_t additions(const struct product *product, uint64_t tiles)
+{
+    const struct pim_matrix_shape *shape = product->shape;
+    return shape->residual ? pim_estimate_vector(product->hardware, shape->m, shape->n, 1) +
+                                 (tiles - 1) * product->hardware->acu_depth
+                           : 0;
 }
 
 static uint64_t above(uint64_t value, uint64_t part)
@@ -93,7 +159,7 @@ static uint64_t above(uint64_t value, uint64_t part)
  * and of the one after that. So the loads of a tile wait until the one two before is loaded, multiplied,
  * worked by the ACU and stored: two tiles are under way at a time. `parts`: loads of an output tile, of which
  * multiplication waits for the first, or the loads' last for its own. `turns`: of the port, which turns while
- * the array and the ACU work.
+ * the array and the ACU work. `store`: of a tile, and the load of what is added to the next one.
  */
 static uint64_t round_trips(const struct product *product, const struct pim_matrix_estimate *all,
                             uint64_t tiles, uint64_t parts, uint64_t turns, uint64_t store)
@@ -133,6 +199,18 @@ static uint64_t tile_cycles(const struct product *product, const struct pim_tili
     return cycles;
 }
 
+static uint64_t array_cycles(const struct product *product, const struct pim_tiling *tiling, uint64_t tiles)
+{
+    const struct pim_estimate_hardware *hardware = product->hardware;
+    if (hardware->systolic)
+        return tiles * pim_estimate_matrix(hardware, tiling->m, tiling->right, tiling->k);
+    if (hardware->weights_wait)
+        return tile_cycles(product, tiling);
+    const uint64_t work = product->shape->m * folded_depth(product, tiling->k, hardware->pe_rows) *
+                          folded(product->shape->n, tiling->right, hardware->pe_columns);
+    return pim_estimate_pace(hardware, work) + tiles * hardware->pe_depth;
+}
+
 /*
  * Where instructions start in order: of an output tile, the loads of a part wait until the array works on the
  * part before, and those of the first part until it is done with the tile before, whose store goes under the
@@ -159,13 +237,6 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     uint64_t outputs = row_blocks * column_blocks;
     uint64_t right_blocks = blocks(n, tiling->right);
     uint64_t tiles = row_blocks * right_blocks * k_blocks;
-    uint64_t k_folds = folded_depth(product, tiling->k, hardware->pe_rows);
-    uint64_t work = m * k_folds * folded(n, tiling->right, hardware->pe_columns);
-    uint64_t compute = pim_estimate_pace(hardware, work) + tiles * hardware->pe_depth;
-    if (hardware->systolic)
-        compute = tiles * pim_estimate_matrix(hardware, tiling->m, tiling->right, tiling->k);
-    else if (hardware->weights_wait)
-        compute = tile_cycles(product, tiling);
     /* Whole operands in average tiles: m / row_blocks and so on are exact in the sums. */
     uint64_t input_tiles = row_blocks * k_blocks * (tiling->resident ? 1 : right_blocks);
     uint64_t tile_m = pim_divide_up(m, row_blocks), tile_n = pim_divide_up(n, column_blocks),
@@ -173,20 +244,26 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
     uint64_t turns = pim_estimate_turns(hardware, outputs);
     uint64_t memory = input_cycles(product, tile_m, tile_k, input_tiles) +
                       right_cycles(product, tile_right, tile_k, tiles) +
-                      output_cycles(product, tile_m, tile_n, outputs) + turns;
-    uint64_t vector =
-        pim_estimate_vector(hardware, m, n, shape->vector_passes) + (outputs - 1) * hardware->acu_depth;
-    estimate->compute = count * compute;
-    estimate->memory = count * memory;
+                      store_cycles(product, tile_m, tile_n, outputs) +
+                      residual_cycles(product, tile_m, tile_n, outputs) + turns;
+    const uint64_t last_vector = tile_vector(product, tile_m, tile_n), given_back = vectors(product, tiling),
+                   vector = given_back + additions(product, outputs);
+    const uint64_t first_input = first_input_cycles(product, tile_m, tile_k),
+                   store = last_store_cycles(product, tile_m, tile_n),
+                   residual = residual_cycles(product, tile_m, tile_n, 1);
+    /* What is added to the only tile is loaded while that is multiplied, else behind the store before. */
+    const uint64_t last_store = store + (count * outputs > 1 ? residual : 0);
+    estimate->compute = count * array_cycles(product, tiling, tiles);
+    estimate->memory = count * memory + first_input + store + first_residual_cycles(product, tile_m, tile_n) -
+                       input_cycles(product, tile_m, tile_k, 1) - store_cycles(product, tile_m, tile_n, 1) -
+                       residual;
     estimate->vector = count * vector;
     estimate->instructions = count * (2 * tiles + input_tiles + outputs * (shape->residual ? 4 : 2));
     /*
      * The first operands come before anything, the last output tile leaves after everything; in between the
      * slowest sets the pace.
      */
-    uint64_t first = input_cycles(product, tile_m, tile_k, 1) + right_cycles(product, tile_right, tile_k, 1);
-    uint64_t last_vector = pim_estimate_vector(hardware, tile_m, tile_n, shape->vector_passes);
-    uint64_t last_store = output_cycles(product, tile_m, tile_n, 1);
+    uint64_t first = first_input + right_cycles(product, tile_right, tile_k, 1);
     uint64_t middle = above(estimate->memory, first + last_store);
     if (estimate->compute > middle)
         middle = estimate->compute;
@@ -195,18 +272,20 @@ static void evaluate(const struct product *product, const struct pim_tiling *til
      * the tile back.
      */
     bool serial = 2 * tile_m * tile_n * hardware->accumulator_bytes > hardware->output_bytes;
-    uint64_t rest = above(estimate->vector, last_vector);
-    if (serial && estimate->compute + rest > middle)
-        middle = estimate->compute + rest;
+    const uint64_t rest = above(estimate->vector, last_vector),
+                   waits = above(count * given_back, last_vector);
+    if (serial && estimate->compute + waits > middle)
+        middle = estimate->compute + waits;
     if (rest > middle)
         middle = rest;
     estimate->total = 2 * pim_estimate_latency(hardware) + first + middle + last_vector + last_store;
-    const uint64_t parts = k_blocks * right_blocks / column_blocks;
+    const uint64_t parts = k_blocks * right_blocks / column_blocks,
+                   behind = store_cycles(product, tile_m, tile_n, 1) + residual;
     estimate->total = pim_larger(
-        estimate->total, round_trips(product, estimate, count * outputs, parts, count * turns, last_store));
+        estimate->total, round_trips(product, estimate, count * outputs, parts, count * turns, behind));
     if (hardware->in_order)
         estimate->total = pim_larger(
-            estimate->total, in_order(product, estimate, count * outputs, parts, count * turns, last_store) +
+            estimate->total, in_order(product, estimate, count * outputs, parts, count * turns, behind) +
                                  last_vector + last_store + pim_estimate_latency(hardware));
 }
 
@@ -341,7 +420,9 @@ static bool find_tiling(const struct pim_estimate_hardware *hardware, const stru
         .product = {hardware,
                     shape,
                     {{shape->segments, shape->segment},
-                     {shape->narrower, shape->narrower ? pim_divide_up(rest, shape->narrower) : 0}}},
+                     {shape->narrower, shape->narrower ? pim_divide_up(rest, shape->narrower) : 0}},
+                    PIM_ANYWHERE,
+                    PIM_ANYWHERE},
         .best = tiling,
         .estimate = estimate};
     uint32_t before = 0;
@@ -354,6 +435,11 @@ static bool find_tiling(const struct pim_estimate_hardware *hardware, const stru
         before = rows;
         if (parts == shape->m)
             break;
+    }
+    if (search.found && shape->among > 0) {
+        search.product.among = shape->among;
+        search.product.right_among = shape->right_among;
+        evaluate(&search.product, tiling, estimate);
     }
     return search.found;
 }
@@ -385,8 +471,8 @@ static uint32_t second_pass(const struct pim_estimate_hardware *hardware,
         middle = above(vectors, vector);
     *cost = (struct pim_matrix_estimate){.memory = memory,
                                          .vector = vectors,
-                                         .total = 2 * pim_estimate_access(hardware) + load + middle + vector +
-                                                  store};
+                                         .total = 2 * pim_estimate_latency(hardware) + load + middle +
+                                                  vector + store};
     return (uint32_t)rows;
 }
 

@@ -45,7 +45,7 @@ bool weight_order_tiles(const struct weight_order *order, const struct pim_estim
                                            .segment = segments.widest,
                                            .segments = segments.wide,
                                            .narrower = segments.narrower,
-                                           .vector_passes = order->residual ? 2 : 1,
+                                           .vector_passes = 1,
                                            .residual = order->residual,
                                            .input_pitch = segments.widest,
                                            .output_pitch = order->n,

@@ -231,5 +231,5 @@ void pim_stripes_place_keys(struct pim_emitter *emitter, bool values)
 void pim_stripes_estimate_place_keys(const struct pim_emitter *emitter, struct pim_trace_phase *phase)
 {
     phase->estimate_parts[PIM_ESTIMATE_MEMORY] +=
-        pim_estimate_copy(&emitter->plan->hardware, pim_column_bytes(emitter, NULL, 0));
+        pim_estimate_copy(&emitter->plan->hardware, pim_column_bytes(emitter, NULL, 0), PIM_ANYWHERE);
 }

@@ -159,7 +159,7 @@ void pim_estimate_pool(struct pim_emitter *emitter, uint32_t block, struct pim_t
         return;
     parts[PIM_ESTIMATE_TRANSFER] += pim_transport_collect(hardware, q, part->u - 1);
     parts[PIM_ESTIMATE_VECTOR] += pim_estimate_vector(hardware, q, part->u, 1);
-    parts[PIM_ESTIMATE_MEMORY] += 2 * pim_estimate_access(hardware) +
+    parts[PIM_ESTIMATE_MEMORY] += 2 * pim_estimate_latency(hardware) +
                                   pim_estimate_stream(hardware, part->u * q, false) +
                                   pim_estimate_stream(hardware, q, true);
 }

@@ -236,13 +236,13 @@ static void estimate_pool_once(const struct pim_estimate_hardware *hardware,
     uint64_t *estimate = phase->estimate_parts;
     estimate[PIM_ESTIMATE_VECTOR] += pim_estimate_vector(hardware, q, parts, 1);
     estimate[PIM_ESTIMATE_MEMORY] +=
-        4 * pim_estimate_access(hardware) + 2 * pim_estimate_stream(hardware, parts * sums, true);
+        4 * pim_estimate_latency(hardware) + 2 * pim_estimate_stream(hardware, parts * sums, true);
     if (parts > 1)
         estimate[PIM_ESTIMATE_TRANSFER] += pim_transport_collect(hardware, sums, parts - 1);
     if (first)
         return;
     estimate[PIM_ESTIMATE_TRANSFER] += pim_estimate_ring(hardware, sums, 2);
-    estimate[PIM_ESTIMATE_MEMORY] += 2 * pim_estimate_access(hardware) +
+    estimate[PIM_ESTIMATE_MEMORY] += 2 * pim_estimate_latency(hardware) +
                                      2 * pim_estimate_stream(hardware, PIM_SUM_BYTES * part->channels, true);
 }
 

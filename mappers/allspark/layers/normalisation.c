@@ -41,11 +41,15 @@ void pim_estimate_normalisation(const struct pim_emitter *emitter, uint64_t p, s
     const struct pim_estimate_hardware *hardware = &emitter->plan->hardware;
     uint64_t q = pim_stage_channels(part, 0);
     uint64_t vector = pim_estimate_vector(hardware, p, q, 2);
-    uint64_t memory = pim_estimate_copy(hardware, p * q);
+    /* Features, statistics and the gathered features lie one behind another. */
+    const uint64_t statistics = p * PIM_STATISTICS_BYTES * part->v,
+                   among = p * (q + part->channels) + statistics;
+    uint64_t memory = pim_estimate_copy(hardware, p * q, among);
     if (part->v > 1) {
         vector += pim_estimate_vector(hardware, p, q, 1);
-        memory += 2 * pim_estimate_access(hardware) + pim_estimate_stream(hardware, p * q, false) +
-                  pim_estimate_stream(hardware, p * PIM_STATISTICS_BYTES * (part->v + 1), false);
+        memory += 2 * pim_estimate_latency(hardware) + pim_estimate_run(hardware, p * q, among, false) +
+                  pim_estimate_run(hardware, statistics / part->v, among, true) +
+                  pim_estimate_run(hardware, statistics, among, false);
         phase->estimate_parts[PIM_ESTIMATE_TRANSFER] +=
             pim_estimate_ring(hardware, p * PIM_STATISTICS_BYTES, part->v);
     }

@@ -21,11 +21,22 @@ static uint32_t segment_width(const struct pim_emitter *emitter, const struct pi
                                   : product->segment_width(emitter->part, product->segment_total, segment);
 }
 
-/* ACU passes over each output element, for the estimate: softmax reads its rows three times, a residual is
-   added in a second pass. */
-static unsigned passes_of(const struct pim_product *product)
+/* Where the operands of a product lie: those of the workspace beside each other, weights as far away as the
+   stage has weights. Beyond a row it does not matter how far. */
+static void add_distances(const struct pim_emitter *emitter, const struct pim_product *product,
+                          struct pim_matrix_shape *shape)
 {
-    return product->operation == PIM_VECTOR_SOFTMAX ? 3 : product->add_residual ? 2 : 1;
+    const uint64_t row = emitter->plan->hardware.row_bytes, m = shape->m, k = shape->k, n = shape->n;
+    const bool weights = product->operand == PIM_OPERAND_WEIGHTS || product->operand == PIM_OPERAND_BLOCKS;
+    const uint64_t among = shape->count * (m * k + m * n + (weights ? 0 : k * n));
+    if (among >= row)
+        return;
+    shape->among = shape->right_among = among;
+    if (!weights)
+        return;
+    struct pim_allspark_partition whole = *emitter->part;
+    whole.ring = whole.u; /* rings of all lengths have the same estimates but for the rounds of the weights */
+    shape->right_among = pim_smaller(row, among + pim_stage_weights(&whole) / 2);
 }
 
 static struct pim_matrix_shape shape_of(const struct pim_emitter *emitter, const struct pim_product *product)
@@ -38,7 +49,7 @@ static struct pim_matrix_shape shape_of(const struct pim_emitter *emitter, const
         widest += width == segment;
         narrower += width > 0 && width < segment;
     }
-    return (struct pim_matrix_shape){
+    struct pim_matrix_shape shape = {
         .m = product->tile_rows ? product->tile_rows : product->m,
         .n = product->n,
         .k = product->k,
@@ -47,7 +58,7 @@ static struct pim_matrix_shape shape_of(const struct pim_emitter *emitter, const
         .segments = widest,
         .narrower = narrower,
         .full_rows = product->operation == PIM_VECTOR_SOFTMAX,
-        .vector_passes = passes_of(product),
+        .vector_passes = product->operation == PIM_VECTOR_SOFTMAX ? 3 : 1, /* reads its rows three times */
         .residual = product->add_residual,
         .input_pitch = product->segments == 1 ? (uint32_t)product->input_stride : segment,
         .right_pitch =
@@ -56,6 +67,8 @@ static struct pim_matrix_shape shape_of(const struct pim_emitter *emitter, const
         .right_columns = product->operand == PIM_OPERAND_COLUMNS,
         .right_block = product->right_block,
         .grain = product->grain};
+    add_distances(emitter, product, &shape);
+    return shape;
 }
 
 static bool same_shape(const struct pim_matrix_shape *a, const struct pim_matrix_shape *b)
@@ -65,7 +78,8 @@ static bool same_shape(const struct pim_matrix_shape *a, const struct pim_matrix
            a->vector_passes == b->vector_passes && a->residual == b->residual &&
            a->input_pitch == b->input_pitch && a->right_pitch == b->right_pitch &&
            a->output_pitch == b->output_pitch && a->right_columns == b->right_columns &&
-           a->right_block == b->right_block && a->grain == b->grain;
+           a->right_block == b->right_block && a->grain == b->grain && a->among == b->among &&
+           a->right_among == b->right_among;
 }
 
 static unsigned place_of(const struct pim_matrix_shape *shape)

@@ -72,5 +72,5 @@ void pim_estimate_exchange(const struct pim_emitter *emitter, struct pim_trace_p
         copied = pim_larger(copied, own);
     }
     phase->estimate_parts[PIM_ESTIMATE_TRANSFER] += most;
-    phase->estimate_parts[PIM_ESTIMATE_MEMORY] += pim_estimate_copy(hardware, copied);
+    phase->estimate_parts[PIM_ESTIMATE_MEMORY] += pim_estimate_copy(hardware, copied, PIM_ANYWHERE);
 }

@@ -207,7 +207,8 @@ START_TEST(tiles_fill_half_of_the_buffers)
 }
 END_TEST
 
-/* total = 2 a' + first + max(compute, memory - first - last, vector - last') + last' + last for one tile. */
+/* total = 2 a' + first + max(compute, memory - first - last, vector - last') + last' + last for one tile,
+   whose input was stored last before it, as far as it fills no row, and whose own row nobody leaves. */
 START_TEST(one_tile_takes_its_parts_one_after_another)
 {
     struct machine machine;
@@ -222,9 +223,9 @@ START_TEST(one_tile_takes_its_parts_one_after_another)
         if (tiling.n != 8 || tiling.k != k)
             continue;
         whole++;
-        uint64_t first = pim_estimate_pieces(hardware, k, k, 1, 1, false) +
+        uint64_t first = pim_estimate_run(hardware, k, k, true) +
                          pim_estimate_pieces(hardware, 8 * (uint64_t)k, 0, 1, 1, false);
-        uint64_t last = pim_estimate_pieces(hardware, 8, 8, 1, 1, true);
+        uint64_t last = pim_estimate_pieces(hardware, 8, 8, 1, 1, false);
         uint64_t vector = pim_estimate_vector(hardware, 1, 8, 1);
         ck_assert_uint_eq(estimate.compute, pim_estimate_matrix(hardware, 1, 8, k));
         ck_assert_uint_eq(estimate.vector, vector);
@@ -234,6 +235,32 @@ START_TEST(one_tile_takes_its_parts_one_after_another)
                                               last);
     }
     ck_assert_uint_ge(whole, 32);
+}
+END_TEST
+
+/* Operands and results in one row of the memory: it is opened for none of them. Adding to the results opens
+   no row behind their store, wherever they lie. */
+START_TEST(what_lies_in_an_open_row_opens_none)
+{
+    struct machine machine;
+    machine_read(&machine, "allspark-16x16", NULL, 0);
+    const struct pim_estimate_hardware *hardware = &machine.estimate;
+    const uint64_t rows = hardware->read_row_cycles;
+    struct pim_matrix_shape shape = product_of(4, 8, 8);
+    struct pim_tiling tiling;
+    struct pim_matrix_estimate anywhere, near, far, added;
+    ck_assert(pim_estimate_tiling(hardware, &shape, &tiling, &anywhere));
+    shape.among = shape.right_among = 1;
+    ck_assert(pim_estimate_tiling(hardware, &shape, &tiling, &near));
+    ck_assert_uint_ge(anywhere.total, near.total + 2 * rows - 2); /* of the right operand, of the results */
+    ck_assert_uint_le(near.memory, pim_estimate_peak(hardware, 32 + 64 + 32) + hardware->turn_cycles + 8);
+    shape.right_among = hardware->row_bytes;
+    ck_assert(pim_estimate_tiling(hardware, &shape, &tiling, &far));
+    ck_assert_uint_ge(far.total + 2, anywhere.total);
+    shape.residual = true;
+    ck_assert(pim_estimate_tiling(hardware, &shape, &tiling, &added));
+    ck_assert_uint_lt(added.memory, far.memory + rows);
+    ck_assert_uint_gt(added.memory, far.memory);
 }
 END_TEST
 
@@ -411,6 +438,7 @@ Suite *estimate_tiling_suite(void)
     tcase_add_test(cases, long_rows_cost_about_what_the_array_takes);
     tcase_add_test(cases, tiles_fill_half_of_the_buffers);
     tcase_add_test(cases, one_tile_takes_its_parts_one_after_another);
+    tcase_add_test(cases, what_lies_in_an_open_row_opens_none);
     tcase_add_test(cases, depthwise_tiles_fit_and_cost_what_a_walk_over_them_costs);
     suite_add_tcase(suite, cases);
     return suite;
