@@ -7,9 +7,10 @@
  *  2. A message passes the mesh as one worm. Each link of its way gives it a share of its cycles, as if all
  *     flits waited there; the slowest link sets when it is there. (Asynchronous messages are timed when their
  *     receive is the next one, links are told of them late, and serve whole messages, first come, first
- *     served.) What routers have no room for stays at the sender; virtual channels are never short. Routings with a choice among shortest ways go along x first;
- *     with detours every packet is a worm of its own, by the router that it draws. On other topologies than
- *     meshes and tori, and in an ideal network, nobody waits.
+ *     served.) What routers have no room for stays at the sender; virtual channels are never short. Routings
+ *     with a choice among shortest ways go along x first; with detours every packet is a worm of its own, by
+ *     the router that it draws. On other topologies than meshes and tori, and in an ideal network, nobody
+ *     waits.
  *     Between chips every link is that of a switch.
  *  3. The room that asynchronous messages find at the receiver is never short, and its receives follow each
  *     other.
