@@ -215,7 +215,8 @@ struct message {
 };
 
 /* The estimate of messages, which a core sends and receives in their order. */
-static uint64_t time_messages(enum pim_machine_order order, unsigned count, const struct message *sent)
+static uint64_t time_sent(enum pim_machine_order order, bool synchronous, unsigned count,
+                          const struct message *sent)
 {
     const struct pim_core_network none = {.count = 0};
     struct pim_core_architecture a = core_architecture(SIDE, SIDE, 1, 32, 32);
@@ -223,6 +224,7 @@ static uint64_t time_messages(enum pim_machine_order order, unsigned count, cons
     struct pim_error error;
     uint64_t cycles, parts[PIM_ESTIMATE_PARTS];
     a.network.order = order;
+    a.synchronous = synchronous;
     a.packet_bytes = 64;
     struct pim_core_timing *timing = pim_core_timing_create(&mapping);
     ck_assert_ptr_nonnull(timing);
@@ -245,6 +247,11 @@ static uint64_t time_messages(enum pim_machine_order order, unsigned count, cons
     ck_assert_int_eq(pim_core_timing_report(timing, NULL, &cycles, parts, &error), PIM_OK);
     pim_core_timing_destroy(timing);
     return cycles;
+}
+
+static uint64_t time_messages(enum pim_machine_order order, unsigned count, const struct message *sent)
+{
+    return time_sent(order, true, count, sent);
 }
 
 /* Two long messages of different cores to different cores: where they share a link one stands behind the
@@ -271,6 +278,9 @@ START_TEST(shared_links)
                 continue;
             }
             shared++;
+            const uint64_t served = time_sent((enum pim_machine_order)order, false, 2, sent);
+            ck_assert_uint_ge(served + 60, single + LONG_CYCLES); /* asynchronous: no announcements */
+            ck_assert_uint_le(served, single + LONG_CYCLES + 30);
             ck_assert_msg(both + 30 >= single + LONG_CYCLES && both <= single + LONG_CYCLES + 30,
                           "%u to %u and %u to %u: %" PRIu64 " cycles, alone %" PRIu64, sent[0].from,
                           sent[0].to, sent[1].from, sent[1].to, both, single);
@@ -447,6 +457,18 @@ START_TEST(crowded_links)
 }
 END_TEST
 
+/* On the link from router 2 to 5 a message of the core of 2 has every second cycle beside two that come from
+ * the west, so that it is there, and sent on, when it has waited once for a message as long as itself. */
+START_TEST(inputs_of_a_router)
+{
+    const struct message sent[] = {{0, 5, LONG}, {1, 5, LONG}, {2, 8, LONG}, {8, 7, LONG}};
+    const uint64_t one = time_messages(PIM_MACHINE_X_FIRST, 1, sent),
+                   all = time_messages(PIM_MACHINE_X_FIRST, 4, sent);
+    ck_assert_uint_ge(all + 30, one + 2 * LONG_CYCLES);
+    ck_assert_uint_le(all, one + 2 * LONG_CYCLES + 60);
+}
+END_TEST
+
 Suite *timing_suite(void)
 {
     Suite *suite = suite_create("timing");
@@ -462,6 +484,7 @@ Suite *timing_suite(void)
     tcase_add_test(t, inputs_share);
     tcase_add_test(t, links_by_cycle);
     tcase_add_test(t, crowded_links);
+    tcase_add_test(t, inputs_of_a_router);
     suite_add_tcase(suite, t);
     return suite;
 }
