@@ -7,6 +7,7 @@
 #include "models/system/schema.h"
 #include "sim/output/json.h"
 #include "tests/unit/test_main.h"
+#include "traces/file/reader.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -134,6 +135,43 @@ struct replayed {
     double estimate;
 };
 
+/* What a unit receives is waited for by an instruction behind it: a receive that nobody names is one whose
+ * rows are read before they are there. */
+static void check_receives_of(struct pim_trace *trace, uint32_t unit)
+{
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_trace_cursor *cursor;
+    const struct pim_instruction *next;
+    uint64_t received[UINT16_MAX], count = 0;
+    ck_assert(pim_trace_cursor_create(trace, unit, &cursor, &error) == PIM_OK);
+    for (uint64_t at = 0; pim_trace_cursor_next(cursor, &next, &error) == PIM_OK && next; at++) {
+        for (unsigned i = 0; i < PIM_DEPENDENCIES; i++) {
+            for (uint64_t j = next->dependency[i] ? count : 0; j-- > 0;) {
+                if (received[j] == at - next->dependency[i])
+                    received[j] = received[--count];
+            }
+        }
+        if (next->opcode == PIM_OP_ROW_RECEIVE) {
+            ck_assert_uint_lt(count, UINT16_MAX);
+            received[count++] = at;
+        }
+    }
+    ck_assert_msg(error.status == PIM_OK, "%s", error.text);
+    ck_assert_msg(count == 0, "unit %u: nobody waits for instruction %llu, a receive", unit,
+                  (unsigned long long)received[0]);
+    pim_trace_cursor_destroy(cursor);
+}
+
+static void check_receives(const char *path)
+{
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_trace *trace;
+    ck_assert_msg(pim_trace_open(path, &trace, &error) == PIM_OK, "%s", error.text);
+    for (uint32_t unit = 0; unit < pim_trace_description(trace)->units; unit++)
+        check_receives_of(trace, unit);
+    pim_trace_close(trace);
+}
+
 static void replay_on(const struct pim_network *network, struct pim_configuration *configuration,
                       unsigned objective, unsigned budget, unsigned channels, bool random,
                       struct replayed *replayed)
@@ -159,6 +197,9 @@ static void replay_on(const struct pim_network *network, struct pim_configuratio
     ck_assert_msg(pim_mapping_write(&mapping, path, &error) == PIM_OK, "%s", error.text);
     ck_assert(pim_overlapim_mapper.estimate(mapping.plan, &estimate, &error) == PIM_OK);
     *replayed = (struct replayed){configuration, plan_of(&mapping), run(path), (double)estimate.cycles};
+    /* Else the ends of phases wait for what came there. */
+    if (!json_object_get(replayed->plan, "hand_over_at_ends"))
+        check_receives(path);
     (void)unlink(path);
     pim_mapping_terminate(&mapping);
     free(text);
