@@ -4,7 +4,7 @@
  *     cc map_and_run.c $(pkg-config --cflags --libs pimsim) -o map_and_run
  *     ./map_and_run allspark configs/networks/vit-t.cfg configs/hardware/allspark-16x16.cfg vit-t.bin
  *
- * prints "estimate 685420, simulated 672681 cycles". Options of the mapper come behind: partition=P. Without
+ * prints "estimate 685444, simulated 672368 cycles". Options of the mapper come behind: partition=P. Without
  * arguments the mappers and their options are listed.
  */
 #include <pimsim/pimsim.h>
