@@ -142,7 +142,7 @@ struct pim_matrix_shape {
     bool right_columns;   /* the right operand is stored transposed: n rows of k */
     uint32_t right_block; /* tiles do not reach across a multiple of it in n; 0: no limit */
     /* Bytes among which input and results lie, and those with the right operand; 0: all lie anywhere. The
-       choice of tiles does not see it. */
+       choice of tiles does not see it, but whether whole rows go in one pass or two. */
     uint64_t among, right_among;
     /* n of a tile that is not the whole is a multiple of it, or divides it; 0: any n is good */
     uint32_t grain;

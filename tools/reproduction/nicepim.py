@@ -275,14 +275,16 @@ def main():
     images = [network for network in chosen if network in NETWORKS]
     arrays = [options.array] if options.array else ["4x4"] if options.quick else list(ARRAYS)
     batches = [1, 8] if options.quick else [1, 2, 4, 8, 16]
-    parts = [options.part] if options.part else PARTS
-    if not images and options.part in ("pipeline", "card"):
-        parser.error(f"--part {options.part} is of {', '.join(NETWORKS)}: the paper has no other networks there")
+    fitting = ["mapper", "pipeline"] if options.array else ["mapper", "pipeline", "card"] if options.network else PARTS
+    parts = [part for part in fitting if images or part == "mapper"]
+    if options.part and options.part not in parts:
+        parser.error(f"--part {options.part} does not go with --array or that --network: {', '.join(parts)} do")
+    parts = [options.part] if options.part else parts
     if "mapper" in parts:
         mapper(runs, report, chosen, arrays)
-    if "pipeline" in parts and images:
+    if "pipeline" in parts:
         pipeline(runs, report, images, arrays, batches)
-    if "card" in parts and images:
+    if "card" in parts:
         card(runs, report, ["vgg16"] if options.quick and not options.network else images, batches)
     if "scheduler" in parts:
         scheduler(runs, report, [4, 8] if options.quick else [4, 8, 16])

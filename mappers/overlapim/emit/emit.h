@@ -6,7 +6,8 @@
  * transposes its outputs and sends what consumers wait for. What works on rows stands behind each other,
  * because the banks either compute or are read and written; sends do not hold up the next row, and
  * receives are posted as far ahead as the unit's window reaches. An instruction can name two of them: what
- * comes from more senders is moved in parts, each behind two, so that no sender waits for another.
+ * comes from more senders is moved in parts, each behind two, so that no sender waits for another (up to 16
+ * of them, and two for each row that is moved: further ones wait for the first).
  *
  * A producer sends its consumers only at the rows they wait for. A layer with several producers whose program
  * is longer than the window takes only from the one that ends last row by row, from the others when they have
