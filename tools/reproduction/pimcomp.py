@@ -580,6 +580,7 @@ def estimates(study, report, pairs):
 
 
 RULES = ("first", "balance", "whole cores")
+PARTS = ("figures", "batch", "sizes", "choices", "compile")
 
 
 def main():
@@ -587,25 +588,34 @@ def main():
                                      description="Section VIII of the PIMCOMP paper.")
     parser.add_argument("--quick", action="store_true",
                         help="Arch-A, vgg8 and resnet18, the search's fast preset; a batch of 32; Table VI of resnet18")
+    parser.add_argument("--part", choices=PARTS,
+                        help="Figs. 10 to 17, a whole batch, sizes of the image, the choices of Table II, or Table VI alone")
     parser.add_argument("--preset", choices=["default", "fast", "paper"], default="default",
                         help="budget of the searches of Figs. 10 to 13")
     parser.add_argument("-o", metavar="FOLDER", default="build/reproduction/pimcomp")
     options = parser.parse_args()
+    if options.quick and options.part in ("sizes", "choices"):
+        parser.error(f"--part {options.part} has no short form: without --quick")
+    parts = [options.part] if options.part else [part for part in PARTS if not options.quick or part not in ("sizes", "choices")]
     report = Report("PIMCOMP, section VIII: ours beside the paper's", options.o)
     networks = NETWORKS[:2] if options.quick else NETWORKS
     pairs = [(a, n) for a in (ARCHITECTURES[:1] if options.quick else ARCHITECTURES) for n in networks]
     study = Study("fast" if options.quick else options.preset)
-    high_throughput(study, report, pairs)
-    low_latency(study, report, pairs)
-    leakage(study, report, pairs)
-    breakdown(study, report, pairs)
-    estimates(study, report, pairs)
-    optimizations(study, report, pairs)
-    batch(study, report, [("a", n) for n in NETWORKS[:1 if options.quick else 2]], options.quick)
-    if not options.quick:
+    if "figures" in parts:
+        high_throughput(study, report, pairs)
+        low_latency(study, report, pairs)
+        leakage(study, report, pairs)
+        breakdown(study, report, pairs)
+        estimates(study, report, pairs)
+        optimizations(study, report, pairs)
+    if "batch" in parts:
+        batch(study, report, [("a", n) for n in NETWORKS[:1 if options.quick else 2]], options.quick)
+    if "sizes" in parts:
         sizes(study, report)
+    if "choices" in parts:
         choices(study, report, networks)
-    compile_times(study, report, ["resnet18"] if options.quick else networks, "fast" if options.quick else "paper")
+    if "compile" in parts:
+        compile_times(study, report, ["resnet18"] if options.quick else networks, "fast" if options.quick else "paper")
     runs = sum(1 for done in study.done.values() if done)
     report.table("checks", "What was checked of every run", ["programs", "number"],
                  [["checked and simulated", runs], ["refused", len(study.refusals)],
