@@ -79,12 +79,12 @@ struct pim_tile_limits {
 typedef void pim_tile_end(void *context, uint32_t image, uint32_t node, double end_ns);
 
 struct pim_mapper_tiles {
-    /* `graph` is not needed afterwards. *replay is NULL where this hardware has no such replay. */
+    /* `graph` is not needed afterwards. */
     enum pim_status (*create)(void *context, const struct pim_tile_graph *graph, uint32_t images,
                               void **replay, struct pim_error *error);
-    /* Where there is none: of the network that comes nearest, for an estimate. */
-    enum pim_status (*substitute)(void *context, const struct pim_tile_graph *graph, uint32_t images,
-                                  void **replay, struct pim_error *error);
+    /* NULL: it tells what a run of the trace does; else in what it differs from that, as there is too much to
+     * replay. Static text. */
+    const char *(*differs)(const void *replay);
     /* Latency of an image, and end / images for all of them, ns; both INFINITY when an image takes longer
      * than the limit, and NAN what was stopped before its end. `interval_ns` NULL: one image is replayed
      * alone. PIM_DEADLOCK says who waits for what. Several threads may call it at once. */

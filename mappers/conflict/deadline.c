@@ -31,7 +31,7 @@ enum pim_status pim_tile_judge_found(struct pim_tile_deadline *deadline, const u
 {
     const struct pim_tile_mapping_options *options = deadline->options;
     struct last_moment moment = {&deadline->limit, 0};
-    const bool few = options->images <= 1 || !options->simulate;
+    const bool few = options->images <= 1;
     const struct pim_tile_limits whole = {HUGE_VAL, options->stop, options->stop_context};
     const struct pim_tile_limits most = {HUGE_VAL, moment_is_over, &moment};
     return options->judge(options->judge_context, place, few ? &whole : &most, interval_ns, error);

@@ -38,24 +38,10 @@ static void find_parts(struct pim_tile_estimate *estimate, const uint32_t *place
     }
 }
 
-/* Images behind those that were replayed. */
-static void follow(struct pim_tile_estimate *estimate, uint32_t replayed)
-{
-    const size_t layers = estimate->graph->layers;
-    const uint32_t half = replayed / 2;
-    for (uint32_t image = replayed; image < estimate->images; image++)
-        for (size_t l = 0; l < layers; l++) {
-            double last = estimate->end[(replayed - 1) * layers + l];
-            double each = (last - estimate->end[(replayed - 1 - half) * layers + l]) / half;
-            estimate->end[image * layers + l] = last + each * (image - replayed + 1);
-        }
-}
-
 enum pim_status pim_tile_estimate_make(struct pim_tile_estimate *estimate, const struct pim_tile_graph *graph,
                                        const uint32_t *place, const struct pim_machine_tiles *machine,
                                        uint32_t images, const struct pim_mapper_tiles *tiles, void *replay,
-                                       uint32_t replayed, const struct pim_tile_limits *limits,
-                                       struct pim_error *error)
+                                       const struct pim_tile_limits *limits, struct pim_error *error)
 {
     *estimate =
         (struct pim_tile_estimate){.graph = graph,
@@ -69,10 +55,7 @@ enum pim_status pim_tile_estimate_make(struct pim_tile_estimate *estimate, const
     find_parts(estimate, place, machine);
     if (!tiles || !replay)
         return PIM_OK;
-    enum pim_status status = tiles->ends(replay, place, limits, told, estimate, &estimate->known, error);
-    if (status == PIM_OK && estimate->known)
-        follow(estimate, replayed);
-    return status;
+    return tiles->ends(replay, place, limits, told, estimate, &estimate->known, error);
 }
 
 void pim_tile_estimate_terminate(struct pim_tile_estimate *estimate)

@@ -26,13 +26,11 @@ struct pim_tile_estimate {
 };
 
 /* Node n at place[n]; pim_tile_estimate_terminate() frees it in every case. `tiles` has made `replay`, NULL:
- * there is none. It is of all `images`, or of the first `replayed`, at least two, which the others follow at
- * the mean distance of the second half of these. PIM_NO_MEMORY; errors of the replay, as PIM_DEADLOCK. */
+ * there is none. PIM_NO_MEMORY; errors of the replay, as PIM_DEADLOCK. */
 enum pim_status pim_tile_estimate_make(struct pim_tile_estimate *estimate, const struct pim_tile_graph *graph,
                                        const uint32_t *place, const struct pim_machine_tiles *machine,
                                        uint32_t images, const struct pim_mapper_tiles *tiles, void *replay,
-                                       uint32_t replayed, const struct pim_tile_limits *limits,
-                                       struct pim_error *error);
+                                       const struct pim_tile_limits *limits, struct pim_error *error);
 void pim_tile_estimate_terminate(struct pim_tile_estimate *estimate);
 
 /* Of the first image, ns; NAN: it is not known. */

@@ -542,13 +542,16 @@ static enum pim_status judge_images(struct run *run, struct pim_error *error)
     double latency, interval = (double)NAN;
     enum pim_status status = PIM_OK;
     const bool asked = options->images > 1 && isfinite(result->latency_ns);
+    const bool first = options->judge && !options->simulate; /* nothing was simulated before */
     result->interval_ns = result->latency_ns;
     if (options->judge && !isinf(result->latency_ns) && !stopped(run))
         status = pim_tile_judge_found(&run->deadline, run->place, &interval, error);
     else if (!options->judge && asked)
         status = pim_tile_simulate_found(&run->deadline, run->place, &latency, &interval, error);
-    if (asked || isinf(interval))
+    if (asked || first || isinf(interval))
         result->interval_ns = interval;
+    if (first && options->images <= 1)
+        result->latency_ns = interval;
     return status;
 }
 

@@ -150,8 +150,7 @@ struct pim_tile_deadline {
 enum pim_status pim_tile_simulate_found(struct pim_tile_deadline *deadline, const uint32_t *place,
                                         double *latency_ns, double *interval_ns, struct pim_error *error);
 
-/* The same for `judge`. An image, and the few that stand for many where there is no simulator, are replayed
- * to their end also when time is over; `stop` ends them. */
+/* The same for `judge`. A single image is replayed to its end also when time is over; `stop` ends it. */
 enum pim_status pim_tile_judge_found(struct pim_tile_deadline *deadline, const uint32_t *place,
                                      double *interval_ns, struct pim_error *error);
 

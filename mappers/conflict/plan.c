@@ -97,6 +97,18 @@ static enum pim_status simulate(void *context, const uint32_t *place, const stru
     return PIM_OK;
 }
 
+/* Where packets are worms a replay takes as long as a run, so that a search is given none by itself: the
+ * mapping that is taken is replayed for the estimate. */
+static bool replays_often(const struct pim_conflict_plan *plan)
+{
+    const struct pim_conflict_choices *choices = plan->choices;
+    const bool asked = (choices->finalists != PIM_CONFLICT_BY_SIZE && choices->finalists > 0) ||
+                       (choices->refinement != PIM_CONFLICT_BY_SIZE && choices->refinement > 0) ||
+                       choices->searches != PIM_CONFLICT_BY_SIZE ||
+                       choices->fitness == PIM_TILE_BY_SIMULATION;
+    return plan->replay && (!plan->machine.worms || asked);
+}
+
 /* Whether an image gets through at all: buffers that are too small stop it wherever nodes stand. */
 static enum pim_status try_to_run(const struct pim_conflict_plan *plan, struct pim_error *error)
 {
@@ -104,44 +116,25 @@ static enum pim_status try_to_run(const struct pim_conflict_plan *plan, struct p
     const struct pim_grid grid = {plan->machine.width, plan->machine.height};
     const struct pim_mapper_search *asked = &plan->choices->search;
     const struct pim_tile_limits limits = {HUGE_VAL, asked->stop, asked->context};
-    if (!plan->replay || plan->tiles.nodes > pim_grid_cells(&grid))
+    if (!replays_often(plan) || plan->tiles.nodes > pim_grid_cells(&grid))
         return PIM_OK;
     assert(plan->inputs->tiles != NULL);
     pim_tile_pattern(PIM_TILE_ROW_MAJOR, &grid, plan->tiles.nodes, plan->place);
     return plan->inputs->tiles->run(plan->replay, plan->place, &limits, &latency, NULL, error);
 }
 
-/* Images that are replayed for an estimate where only a substitute of the network can be. */
-enum { SUBSTITUTED_IMAGES = 16 };
-
-/* What the estimate is made of: all images on the network of the hardware, or some of them on a substitute.
- * A substitute that cannot run says nothing about the mapping. */
+/* What the estimate is made of: all images on the network of the hardware. */
 static enum pim_status estimate(void *context, const uint32_t *place, const struct pim_tile_limits *limits,
                                 double *interval_ns, struct pim_error *error)
 {
     struct pim_conflict_plan *plan = ((struct search *)context)->plan;
     const struct pim_mapper_tiles *tiles = plan->inputs->tiles;
     const uint32_t images = (uint32_t)plan->choices->images;
-    const uint32_t few = images < SUBSTITUTED_IMAGES ? images : SUBSTITUTED_IMAGES;
-    struct pim_error *said = plan->replay ? error : &plan->unestimated;
-    void *substitute = NULL;
-    enum pim_status status = PIM_OK;
     assert(tiles != NULL); /* there is somebody who replays */
-    if (!plan->replay)
-        status = tiles->substitute(plan->inputs->simulator, &plan->tiles, few, &substitute, said);
-    if (status == PIM_OK)
-        status = pim_tile_estimate_make(&plan->estimate, &plan->tiles, place, &plan->machine, images, tiles,
-                                        plan->replay ? plan->replay : substitute, plan->replay ? images : few,
-                                        limits, said);
-    if (substitute)
-        tiles->destroy(substitute);
+    enum pim_status status = pim_tile_estimate_make(&plan->estimate, &plan->tiles, place, &plan->machine,
+                                                    images, tiles, plan->replay, limits, error);
     *interval_ns = status == PIM_DEADLOCK ? HUGE_VAL : pim_tile_estimate_interval(&plan->estimate);
-    if (plan->replay)
-        return status == PIM_DEADLOCK ? PIM_OK : status;
-    *interval_ns = (double)NAN;
-    if (status == PIM_NO_MEMORY)
-        *error = plan->unestimated;
-    return status == PIM_NO_MEMORY ? status : PIM_OK;
+    return status == PIM_DEADLOCK ? PIM_OK : status;
 }
 
 /* As many simulations as so many packets make: they take about as long for any network. */
@@ -150,10 +143,12 @@ static uint32_t simulations(const struct pim_conflict_plan *plan, uint64_t asked
 {
     enum { PACKETS = 20000000 };
     uint64_t packets = 0;
-    if (!plan->replay)
+    if (!replays_often(plan))
         return 0;
     if (asked != PIM_CONFLICT_BY_SIZE)
         return (uint32_t)asked;
+    if (plan->machine.worms)
+        return (uint32_t)least;
     for (uint32_t e = 0; e < plan->tiles.edges; e++)
         packets += plan->tiles.edge[e].packets;
     if (plan->machine.stores && plan->machine.tables) /* a run makes the tables, one works them */
@@ -191,7 +186,7 @@ static struct pim_tile_mapping_options options_of(struct search *search)
         .generations = (uint32_t)choices->search.steps,
         .group_most = (uint32_t)choices->group,
         .finalists = simulations(plan, choices->finalists, 16, 200),
-        .refinement = simulations(plan, choices->refinement, 200, 4000),
+        .refinement = simulations(plan, choices->refinement, plan->machine.worms ? 0 : 200, 4000),
         .searches = searches(plan),
         .images = (uint32_t)choices->images,
         .seed = choices->search.seed,
@@ -203,7 +198,7 @@ static struct pim_tile_mapping_options options_of(struct search *search)
         .finalist_context = search,
         .progress = choices->search.progress ? tell_progress : NULL,
         .progress_context = search,
-        .simulate = plan->replay ? simulate : NULL,
+        .simulate = replays_often(plan) ? simulate : NULL,
         .simulate_context = search,
         .judge = plan->inputs->tiles ? estimate : NULL,
         .judge_context = search,
@@ -252,15 +247,10 @@ static enum pim_status make_mapping(struct pim_conflict_plan *plan, struct pim_e
     plan->place = calloc((size_t)plan->tiles.nodes + 1, sizeof *plan->place);
     if (!plan->place)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for %" PRIu32 " nodes", plan->tiles.nodes);
+    const uint32_t images = (uint32_t)plan->choices->images;
     if (inputs->tiles &&
-        inputs->tiles->create(inputs->simulator, &plan->tiles, (uint32_t)plan->choices->images, &plan->replay,
-                              error) != PIM_OK)
+        inputs->tiles->create(inputs->simulator, &plan->tiles, images, &plan->replay, error) != PIM_OK)
         return error->status;
-    if (plan->choices->fitness == PIM_TILE_BY_SIMULATION && !plan->replay)
-        return pim_fail(
-            error, PIM_USAGE,
-            "--fitness simulation: there is no replay of tile.switching \"wormhole\": search with "
-            "path_hold or saf, and run the trace with --set tile.switching=wormhole");
     if (try_to_run(plan, error) != PIM_OK || make_study(&search, error) != PIM_OK ||
         open_log(&search, error) != PIM_OK)
         return error->status;
@@ -278,7 +268,7 @@ static enum pim_status complete_estimate(struct pim_conflict_plan *plan, struct 
     if (plan->estimate.graph)
         return PIM_OK;
     return pim_tile_estimate_make(&plan->estimate, &plan->tiles, plan->place, &plan->machine,
-                                  (uint32_t)plan->choices->images, NULL, NULL, 0, &limits, error);
+                                  (uint32_t)plan->choices->images, NULL, NULL, &limits, error);
 }
 
 static enum pim_status write_files(const struct pim_conflict_plan *plan, struct pim_error *error)

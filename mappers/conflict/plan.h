@@ -28,7 +28,6 @@ struct pim_conflict_plan {
     struct pim_machine_tiles machine;
     struct pim_tile_graph tiles;
     struct pim_tile_estimate estimate;
-    struct pim_error unestimated; /* why there is no estimate, where it was no stop */
     uint32_t *place;
     struct pim_tile_mapping_result result;
     struct pim_tile_study study;

@@ -5,6 +5,13 @@
 #include <inttypes.h>
 #include <math.h>
 
+/* NULL: in nothing, or there is no estimate. */
+static const char *estimate_differs(const struct pim_conflict_plan *plan)
+{
+    const struct pim_mapper_tiles *tiles = plan->inputs->tiles;
+    return tiles && plan->replay && plan->estimate.known ? tiles->differs(plan->replay) : NULL;
+}
+
 static void print_search(const struct pim_conflict_plan *plan, FILE *file)
 {
     const struct pim_tile_mapping_result *result = &plan->result;
@@ -47,6 +54,9 @@ static void print_estimate(const struct pim_conflict_plan *plan, FILE *file)
                pim_tile_estimate_run(estimate), stopped);
     if (plan->choices->images > 1)
         print_time(file, "estimate, first", pim_tile_estimate_image(estimate), stopped);
+    const char *differs = estimate_differs(plan);
+    if (differs)
+        fprintf(file, "%-20s %s\n", "estimated are", differs);
 }
 
 enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *file, struct pim_error *error)
@@ -73,10 +83,7 @@ enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *f
     fprintf(file, "communication cost   %" PRIu64 " bits x hops\n", result->cost);
     fprintf(file, "bottleneck link      %.3f us held\n",
             (double)result->bottleneck / plan->machine.link_gbps / 1000);
-    if (plan->unestimated.status != PIM_OK)
-        fprintf(file, "%-20s not known: %s\n", "estimate", plan->unestimated.text);
-    else
-        print_estimate(plan, file);
+    print_estimate(plan, file);
     print_time(file, "latency", result->latency_ns, result->stopped);
     if (plan->choices->images > 1)
         print_time(file, "time for an image", result->interval_ns, result->stopped);
@@ -98,9 +105,9 @@ static void put_estimate(struct pim_json *json, const struct pim_conflict_plan *
     put_real_or_null(json, "estimate_ns", estimate);
     if (plan->choices->images > 1)
         put_real_or_null(json, "estimate_first_image_ns", pim_tile_estimate_image(&plan->estimate));
-    if (plan->unestimated.status != PIM_OK)
-        pim_json_put_text(json, "estimate_unknown", plan->unestimated.text);
-    else if (!isfinite(estimate))
+    if (estimate_differs(plan))
+        pim_json_put_text(json, "estimate_differs", estimate_differs(plan));
+    if (!isfinite(estimate))
         pim_json_put_text(json, "estimate_unknown",
                           plan->inputs->tiles ? "it was stopped before its simulation had ended"
                                               : "nobody simulates");

@@ -31,7 +31,9 @@ enum pim_status pim_machine_tiles_read(const struct pim_configuration *configura
         .tables = pim_configuration_choice(configuration, "tile.routing") == 3, /* "xy|yx|adaptive|table" */
         .logic_khz = (uint64_t)pim_configuration_integer(configuration, "clock.logic_khz"),
     };
-    if (pim_configuration_choice(configuration, "tile.switching") == 2) /* "path_hold|saf|wormhole" */
+    tiles->worms =
+        pim_configuration_choice(configuration, "tile.switching") == 2; /* "path_hold|saf|wormhole" */
+    if (tiles->worms)
         tiles->link_gbps = worm_gbps(configuration);
     return PIM_OK;
 }

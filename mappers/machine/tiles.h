@@ -12,6 +12,7 @@ struct pim_machine_tiles {
     double link_gbps;
     bool stores; /* routers store and forward; else a transfer holds its path */
     bool tables; /* routers work behaviour tables */
+    bool worms;  /* packets are worms of the routers of noc.*, which store as well */
     uint64_t logic_khz;
 };
 

@@ -68,6 +68,22 @@ struct pim_conflict_interval {
     uint32_t hops;
 };
 
+/*
+ * PIM_SWITCHING_WORMHOLE: another network, which carries the packets of a run. It is called in the order of
+ * time: step() at each instant of next(), before the steps that end then; send() in the time point behind
+ * them, so that what is sent is on its way at the earliest in the next instant.
+ */
+struct conflict_replay;
+struct pim_conflict_carrier {
+    void *context;
+    void (*send)(void *context, pim_time now, uint32_t edge); /* a packet of the edge goes in */
+    pim_time (*next)(void *context);                          /* PIM_TIME_NEVER: nothing happens in it */
+    /* Tells `replay` what has left its source and what has come, by the functions below. */
+    void (*step)(void *context, pim_time now, struct conflict_replay *replay);
+};
+void pim_conflict_injected(struct conflict_replay *replay, uint32_t edge);
+void pim_conflict_delivered(struct conflict_replay *replay, uint32_t edge, uint32_t hops);
+
 struct pim_conflict_options {
     struct pim_conflict_mesh mesh;
     enum pim_switching switching;
@@ -88,9 +104,10 @@ struct pim_conflict_options {
     uint64_t seed;           /* of perturb_milli */
     struct pim_detour detour;
     enum pim_conflict_arithmetic arithmetic;
-    bool check;                        /* verify the invariants of all edges at every time point */
-    const struct pim_behaviour *table; /* routing by table; may be replayed by any number of runs */
-    struct pim_behaviour *make_table;  /* path_hold: receives the tables of this run; or NULL */
+    bool check;                                 /* verify the invariants of all edges at every time point */
+    const struct pim_behaviour *table;          /* routing by table; may be replayed by any number of runs */
+    struct pim_behaviour *make_table;           /* path_hold: receives the tables of this run; or NULL */
+    const struct pim_conflict_carrier *carrier; /* wormhole; or NULL */
     void (*record)(void *context, const struct pim_conflict_interval *interval); /* or NULL */
     void *record_context;
 };

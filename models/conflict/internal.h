@@ -139,7 +139,8 @@ static inline bool conflict_sendable(const struct conflict_edge *edge)
 enum pim_status conflict_replay_initialize(struct conflict_replay *replay, struct pim_error *error);
 void conflict_replay_terminate(struct conflict_replay *replay);
 
-/* There is a time point at the present instant: once for all that ends now. */
+/* There is a time point at the present instant: once for all that ends now. Without a kernel whoever keeps
+ * the time looks at `point_due`. */
 void conflict_want_point(struct conflict_replay *replay);
 
 /* A step of a node ends `span` from now; that instant. Fails the run when it is beyond the end of time. The

@@ -122,21 +122,31 @@ static void destroy(struct conflict_replay *replay)
     replay->state = NULL;
 }
 
+void pim_conflict_injected(struct conflict_replay *replay, uint32_t edge)
+{
+    struct carried *state = replay->state;
+    state->entering[edge] = false;
+    conflict_mark(&replay->asking, edge);
+    conflict_want_point(replay);
+}
+
+void pim_conflict_delivered(struct conflict_replay *replay, uint32_t edge, uint32_t hops)
+{
+    struct carried *state = replay->state;
+    state->hops[edge] = hops;
+    conflict_mark(&replay->ended, edge);
+    replay->landed[edge]++;
+    conflict_want_point(replay);
+}
+
 void pim_conflict_network_injected(struct pim_conflict_network *network, uint32_t edge)
 {
-    struct carried *state = network->replay.state;
-    state->entering[edge] = false;
-    conflict_mark(&network->replay.asking, edge);
-    conflict_want_point(&network->replay);
+    pim_conflict_injected(&network->replay, edge);
 }
 
 void pim_conflict_network_delivered(struct pim_conflict_network *network, uint32_t edge, uint32_t hops)
 {
-    struct carried *state = network->replay.state;
-    state->hops[edge] = hops;
-    conflict_mark(&network->replay.ended, edge);
-    network->replay.landed[edge]++;
-    conflict_want_point(&network->replay);
+    pim_conflict_delivered(&network->replay, edge, hops);
 }
 
 static void finish(struct conflict_replay *replay)

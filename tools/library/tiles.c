@@ -1,7 +1,7 @@
-/* Graphs of tiles on the network of models/conflict: what the conflict mapper judges mappings by. */
+/* Graphs of tiles on the network of the hardware: what the conflict mapper judges mappings by. */
 #include "tools/library/tiles.h"
 
-#include "models/system/hardware.h"
+#include "tools/library/worms.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -67,6 +67,8 @@ struct replay {
     struct pim_conflict_options options;
     bool works_tables; /* routers that store and forward work the tables that `options` make */
     uint32_t images;
+    const struct pim_hardware *worms; /* whose network carries the packets; NULL: that of models/conflict */
+    enum pim_noc_fidelity fidelity;   /* of that network */
 };
 
 static void destroy(void *context)
@@ -77,10 +79,24 @@ static void destroy(void *context)
     free(replay);
 }
 
-static enum pim_status make(const struct pim_conflict_options *options, const struct pim_tile_graph *tiles,
-                            uint32_t images, void **out, struct pim_error *error)
+/* Flits of worms that are replayed one by one, of all images. */
+#define EXACT_FLITS UINT64_C(16000000)
+
+/* Whether the cheaper fidelity knows the network. */
+static bool is_plain(const struct pim_noc_configuration *noc)
 {
-    struct replay *replay = calloc(1, sizeof *replay);
+    struct pim_noc_configuration analytic = *noc;
+    struct pim_error unused;
+    analytic.fidelity = PIM_NOC_ANALYTIC;
+    return noc->fidelity == PIM_NOC_FLIT && pim_noc_configuration_check(&analytic, &unused) == PIM_OK;
+}
+
+static enum pim_status create(void *context, const struct pim_tile_graph *tiles, uint32_t images, void **out,
+                              struct pim_error *error)
+{
+    const struct pim_hardware *hardware = context;
+    const struct pim_conflict_options *options = &hardware->tiles.options;
+    struct replay *replay = *out = calloc(1, sizeof *replay);
     if (!replay)
         return pim_fail(error, PIM_NO_MEMORY, "no memory for a replay");
     replay->options = *options;
@@ -93,79 +109,39 @@ static enum pim_status make(const struct pim_conflict_options *options, const st
     }
     if (pim_tiles_task_graph(tiles, &replay->graph, error) != PIM_OK) {
         destroy(replay);
+        *out = NULL;
         return error->status;
     }
-    *out = replay;
+    if (options->switching != PIM_SWITCHING_WORMHOLE)
+        return PIM_OK;
+    replay->worms = hardware;
+    replay->fidelity = hardware->noc.fidelity;
+    if (pim_worms_flits(hardware, replay->graph) > EXACT_FLITS / images && is_plain(&hardware->noc))
+        replay->fidelity = PIM_NOC_ANALYTIC;
     return PIM_OK;
 }
 
-static enum pim_status create(void *context, const struct pim_tile_graph *tiles, uint32_t images, void **out,
-                              struct pim_error *error)
+static const char *differs(const void *context)
 {
-    const struct pim_hardware *hardware = context;
-    *out = NULL;
-    if (hardware->tiles.options.switching == PIM_SWITCHING_WORMHOLE)
-        return PIM_OK;
-    return make(&hardware->tiles.options, tiles, images, out, error);
+    const struct replay *replay = context;
+    if (!replay->worms || replay->fidelity == replay->worms->noc.fidelity)
+        return NULL;
+    return "worms whole, as with noc.fidelity \"analytic\": they have more than 16 million flits";
 }
 
-/* All packets of a tile pass its port, one after the other: a step takes at least their time there. */
-static enum pim_status hold_at_ports(struct pim_task_graph *graph, double bits_per_ns,
-                                     struct pim_error *error)
+static enum pim_status replay_worms(const struct replay *replay, const uint32_t *place,
+                                    struct pim_conflict_options *options, struct pim_conflict_result *result,
+                                    struct pim_error *error)
 {
-    double *out = calloc(2 * (size_t)graph->nodes + 1, sizeof *out);
-    if (!out)
-        return pim_fail(error, PIM_NO_MEMORY, "no memory for the ports of %" PRIu32 " nodes", graph->nodes);
-    double *in = out + graph->nodes;
-    for (uint32_t e = 0; e < graph->edges; e++) {
-        double bits = (double)graph->edge[e].packets * (double)graph->edge[e].bits;
-        out[graph->edge[e].source] += bits;
-        in[graph->edge[e].destination] += bits;
+    struct pim_worms *worms;
+    enum pim_status status =
+        pim_worms_create(replay->worms, replay->fidelity, replay->graph, place, &worms, error);
+    if (status == PIM_OK) {
+        options->carrier = pim_worms_carrier(worms);
+        status = pim_conflict_run(replay->graph, place, options, result, error);
     }
-    for (uint32_t n = 0; n < graph->nodes; n++)
-        graph->latency_ns[n] =
-            fmax(graph->latency_ns[n], fmax(out[n], in[n]) / bits_per_ns / graph->node[n].steps);
-    free(out);
-    return PIM_OK;
-}
-
-/* A flit in every cycle, or fewer bits where the link is narrower. */
-static double bits_per_ns(const struct pim_hardware *hardware, struct pim_noc_bits link)
-{
-    const double flit = (double)hardware->noc.flit_bits;
-    const double cycle = (double)PIM_TILE_TICKS_PER_SECOND * 1e-9 / (double)hardware->node.network_period;
-    const double bits = link.numerator > 0 ? (double)link.numerator / (double)link.denominator : flit;
-    return fmin(bits, flit) * cycle;
-}
-
-/* Worms share links in turns, as packets do that are stored: what differs is that a worm does not wait for
- * its tail in every router, and holds up others while it waits itself. Of tile.* only what a run with worms
- * has as well counts. */
-static enum pim_status substitute(void *context, const struct pim_tile_graph *tiles, uint32_t images,
-                                  void **out, struct pim_error *error)
-{
-    const struct pim_hardware *hardware = context;
-    struct pim_conflict_options options = hardware->tiles.options;
-    options.switching = PIM_SWITCHING_SAF;
-    options.routing = hardware->noc.routing == PIM_NOC_YX ? PIM_CONFLICT_YX : PIM_CONFLICT_XY;
-    options.arbiter = PIM_CONFLICT_ROUND_ROBIN;
-    options.half_duplex = false;
-    options.router_packets = 0;
-    options.router_delay_ns = 0;
-    options.ideal = hardware->noc.fidelity == PIM_NOC_IDEAL;
-    options.bandwidth_gbps = bits_per_ns(hardware, hardware->noc.link_bits);
-    *out = NULL;
-    if (make(&options, tiles, images, out, error) != PIM_OK)
-        return error->status;
-    const struct replay *replay = *out;
-    assert(replay);
-    const double port = bits_per_ns(hardware, hardware->noc.terminal_bits);
-    const double flit = bits_per_ns(hardware, (struct pim_noc_bits){0});
-    if ((options.ideal && port >= flit) || hold_at_ports(replay->graph, port, error) == PIM_OK)
-        return PIM_OK;
-    destroy(*out);
-    *out = NULL;
-    return error->status;
+    pim_worms_destroy(worms);
+    return status;
 }
 
 /* Limits and what is recorded are in `options`. */
@@ -175,9 +151,11 @@ static enum pim_status replay_images(const struct replay *replay, const uint32_t
 {
     struct pim_conflict_options planned = replay->options, worked = *options;
     struct pim_behaviour table;
+    *result = (struct pim_conflict_result){0};
+    if (replay->worms)
+        return replay_worms(replay, place, &worked, result, error);
     if (!replay->works_tables)
         return pim_conflict_run(replay->graph, place, options, result, error);
-    *result = (struct pim_conflict_result){0};
     if (pim_behaviour_initialize(&table, &planned.mesh, error) != PIM_OK)
         return error->status;
     planned.images = options->images;
@@ -289,4 +267,4 @@ static enum pim_status tables(void *context, const uint32_t *place, const struct
     return status;
 }
 
-const struct pim_mapper_tiles pim_tiles_simulator = {create, substitute, run, ends, tables, destroy};
+const struct pim_mapper_tiles pim_tiles_simulator = {create, differs, run, ends, tables, destroy};

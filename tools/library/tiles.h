@@ -1,4 +1,4 @@
-/* Graphs of tiles on the network of models/conflict: what the conflict mapper judges mappings by. */
+/* Graphs of tiles on the network of the hardware: what the conflict mapper judges mappings by. */
 #ifndef PIMSIM_TOOLS_LIBRARY_TILES_H
 #define PIMSIM_TOOLS_LIBRARY_TILES_H
 
@@ -10,7 +10,7 @@
 enum pim_status pim_tiles_task_graph(const struct pim_tile_graph *tiles, struct pim_task_graph **graph,
                                      struct pim_error *error);
 
-/* Its context is a struct pim_hardware of tiles. With switching "wormhole" there is no replay. */
+/* Its context is a struct pim_hardware of tiles. */
 extern const struct pim_mapper_tiles pim_tiles_simulator;
 
 #endif

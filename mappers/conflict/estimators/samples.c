@@ -105,8 +105,8 @@ enum pim_status pim_tile_samples_draw(struct pim_tile_samples *samples, const st
     *samples = (struct pim_tile_samples){.nodes = graph->nodes};
     if (!options->simulate)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "estimators learn simulated latencies, and there is no replay of tile.switching "
-                        "\"wormhole\": train and judge with path_hold or saf");
+                        "estimators learn thousands of simulated latencies, and a replay of tile.switching "
+                        "\"wormhole\" takes as long as a run: train and judge with path_hold or saf");
     if (first >= last || last > PIM_TILE_POPULATIONS)
         return pim_fail(error, PIM_BAD_INPUT,
                         "populations %" PRIu32 " to %" PRIu32 ": allowed are 0 to %d, one at least", first,

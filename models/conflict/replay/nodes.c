@@ -248,6 +248,38 @@ static bool asked_to_stop(const struct conflict_replay *replay)
     return options->stop && replay->result->time_points % 1024 == 0 && options->stop(options->stop_context);
 }
 
+/* --- packets that another network carries --- */
+
+static void send_packet(void *context, uint32_t e)
+{
+    const struct conflict_replay *replay = &((struct run *)context)->replay;
+    replay->options->carrier->send(replay->options->carrier->context, replay->now, e);
+}
+
+static pim_time carrier_next(const struct conflict_replay *replay)
+{
+    const struct pim_conflict_carrier *carrier = replay->options->carrier;
+    return carrier ? carrier->next(carrier->context) : PIM_TIME_NEVER;
+}
+
+/* On to the next instant with a time point, as in most instants a carrier tells nothing; false: there is none
+ * up to `until`. */
+static bool advance(struct conflict_replay *replay, pim_time until)
+{
+    const struct pim_conflict_carrier *carrier = replay->options->carrier;
+    for (;;) {
+        pim_time carried = carrier_next(replay), ends = conflict_agenda_next(&replay->agenda);
+        pim_time next = carried < ends ? carried : ends;
+        if (next > until)
+            return false;
+        replay->now = next;
+        if (carried == next)
+            carrier->step(carrier->context, next, replay);
+        if (replay->point_due || ends == next)
+            return true;
+    }
+}
+
 static enum pim_status execute(struct run *run, struct pim_error *error)
 {
     struct conflict_replay *replay = &run->replay;
@@ -256,9 +288,10 @@ static enum pim_status execute(struct run *run, struct pim_error *error)
                          ? pim_conflict_instant(replay->arithmetic, limit)
                          : PIM_TIME_NEVER - 1;
     conflict_next_point(replay);
-    while (replay->status == PIM_OK && conflict_agenda_next(&replay->agenda) <= until) {
-        replay->now = conflict_agenda_next(&replay->agenda);
+    while (replay->status == PIM_OK && advance(replay, until)) {
         conflict_next_point(replay);
+        if (replay->options->carrier && run->nodes_left == 0)
+            break; /* what nobody needs is not followed to its end */
         if (run->nodes_left > 0 && asked_to_stop(replay)) {
             replay->result->stopped = true;
             break;
@@ -268,7 +301,8 @@ static enum pim_status execute(struct run *run, struct pim_error *error)
         return replay->status;
     replay->result->given_up =
         replay->result->stopped ||
-        (conflict_agenda_next(&replay->agenda) != PIM_TIME_NEVER && run->nodes_left > 0);
+        (run->nodes_left > 0 &&
+         (carrier_next(replay) != PIM_TIME_NEVER || conflict_agenda_next(&replay->agenda) != PIM_TIME_NEVER));
     finish(run);
     return replay->result->given_up ? PIM_OK : check_idle(run, error);
 }
@@ -282,11 +316,12 @@ enum pim_status pim_conflict_run(const struct pim_task_graph *graph, const uint3
             .graph = graph, .options = options, .placement = placement, .result = result, .error = error}};
     struct conflict_replay *replay = &run.replay;
     *result = (struct pim_conflict_result){0};
-    if (options->switching == PIM_SWITCHING_WORMHOLE)
+    if (options->switching == PIM_SWITCHING_WORMHOLE && !options->carrier)
         return pim_fail(error, PIM_BAD_INPUT,
                         "the routers of models/noc carry the packets of `pimsim run` alone: map the network, "
                         "and run the trace with tile.switching = \"wormhole\"");
-    replay->nodes = (struct pim_conflict_nodes){.noun = "node", .context = &run, .look = look_at};
+    replay->nodes =
+        (struct pim_conflict_nodes){.noun = "node", .context = &run, .look = look_at, .send = send_packet};
     enum pim_status status = conflict_replay_initialize(replay, error);
     if (status == PIM_OK)
         status = make_nodes(&run, error);

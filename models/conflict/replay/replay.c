@@ -21,7 +21,8 @@ void conflict_want_point(struct conflict_replay *replay)
     if (replay->point_due)
         return;
     replay->point_due = true;
-    pim_kernel_schedule(replay->kernel, 0, PIM_PHASE_UNIT, point_of_kernel, replay);
+    if (replay->kernel)
+        pim_kernel_schedule(replay->kernel, 0, PIM_PHASE_UNIT, point_of_kernel, replay);
 }
 
 static void end_transfer(struct conflict_replay *replay, uint32_t transfer)

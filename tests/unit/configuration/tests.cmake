@@ -180,8 +180,6 @@ pimsim_command_test(map_conflict_routers "map conflict --network recorded:cifar-
   "^pimsim map conflict: noc\\.flit_bits: counts with tile\\.switching \"wormhole\" alone, which is \"path_hold\" here: it would change nothing\n")
 pimsim_command_test(map_conflict_worms "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set noc.flit_bits=64 --set tile.switching=wormhole" 0
   "32 nodes, 46 edges" "^$")
-pimsim_command_test(map_conflict_estimate "map conflict --network recorded:cifar-vgg8 --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole --set tile.input_buffer_bits=20000 --format json" 0
-  "\"estimate_ns\": null,\n  \"estimate_unknown\": \"node 2 step 0 needs 34 packets of node 1 at once" "^$")
 pimsim_command_test(map_pimcomp_bus "map pimcomp --network ${PROJECT_SOURCE_DIR}/configs/networks/vgg8.cfg --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/pimcomp-arch-a.cfg --layout first --set interconnect.kind=bus --set noc.flit_bits=64" 1 "^$"
   "^pimsim map pimcomp: noc\\.flit_bits: counts with interconnect\\.kind \"mesh\", or core\\.timing \"pimsim_nn\" alone, which are \"bus\" and \"pimsim\" here: it would change nothing\n")
 pimsim_command_test(map_conflict_searches "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --generations 0 --population 2 --finalists 4000 --refine 1" 0
@@ -194,11 +192,13 @@ pimsim_command_test(map_conflict_learned "map conflict --network recorded:cifar-
   "^pimsim map conflict: --fitness gcn is learned: it needs --weights FILE, or --train FILE\n")
 pimsim_command_test(map_conflict_judge "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --weights ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/conflict_weights/one_edge.json --judge" 1 "^$"
   "one_edge\\.json: the weights are of the graph 0123456789abcdef of one .2 nodes, 1 edges.*train anew with --train\n")
-# What the estimate is made of cannot run on the buffers: a mapping without one, and why.
-pimsim_command_test(map_conflict_unestimated "map conflict --network recorded:imagenet-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole" 0
-  "\nestimate             not known: node [0-9]+ step 0 needs [^\n]*: it starves\n" "^$")
-pimsim_command_test(map_conflict_unestimated_json "map conflict --network recorded:imagenet-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole --format json" 0
-  "\"estimate_ns\": null" "^$")
+# Worms starve on buffers that are too small as all packets do.
+pimsim_command_test(map_conflict_starving_worms "map conflict --network recorded:imagenet-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole" 3 "^$"
+  "^pimsim map conflict: node [0-9]+ step 0 needs .* starves")
+pimsim_command_test(map_conflict_worms_estimate "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole" 0
+  "\nestimate             132\\.549 us\nlatency              132\\.549 us\n" "^$")
+pimsim_command_test(map_conflict_worms_whole "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole --batch 100 --format json" 0
+  "\"estimate_differs\": \"worms whole, as with noc.fidelity .*16 million flits" "^$")
 pimsim_command_test(map_conflict_refine "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --finalists 0 --refine 9" 2 "^$"
   "^pimsim map conflict: --refine begins at finalists, and --finalists 0 leaves none\n")
 # What cannot be is told before the order of addresses, which does not know of it.

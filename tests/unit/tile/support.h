@@ -10,6 +10,7 @@ enum { TILE_SETTINGS = 8 };
 struct tile_run {
     const char *settings[TILE_SETTINGS]; /* "tile.routing=yx"; up to the first NULL */
     uint64_t until;                      /* 0: to the end */
+    bool differs;                        /* its estimate is by worms that are taken whole */
     /* made by run_tiles() */
     enum pim_status status;
     struct pim_error error;
