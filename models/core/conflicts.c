@@ -326,29 +326,42 @@ static inline bool look_at(struct pim_core *core, struct pim_core_slot *slot,
     return true;
 }
 
-uint64_t pim_core_search(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+/* The earlier instructions that `slot` is held against and that were not seen to be complete, from `sequence`
+ * on, whose bit is 0, up to the end of its word of slots. With one word they are all in it: it is turned. */
+static PIM_ALWAYS_INLINE uint64_t held_against(struct pim_core *core, const struct pim_core_slot *slot,
+                                               uint64_t sequence, uint32_t words)
 {
-    const uint64_t stop = slot->sequence, word_mask = core->mask % 64, own = stop & core->mask;
+    const uint64_t own = slot->sequence & core->mask, place = sequence & core->mask, word = place / 64;
+    uint64_t found = words == 1 ? core->others[own]
+                                : enter_lines(core, &core->touched[own], words, (uint32_t)word, 0) |
+                                      named_by(core, slot, (uint32_t)word);
+    found &= ~core->over[words == 1 ? 0 : word];
+    found = words == 1 ? found >> place | found << 1 << (core->mask - place) : found >> place % 64;
+    const uint64_t count = slot->sequence - sequence;
+    return count < 64 ? found & ((UINT64_C(1) << count) - 1) : found;
+}
+
+static PIM_ALWAYS_INLINE uint64_t search(struct pim_core *core, struct pim_core_slot *slot, uint64_t now,
+                                         uint32_t words)
+{
+    const uint64_t stop = slot->sequence;
     uint64_t sequence = pim_larger(slot->checked, core->unit.oldest);
     while (sequence < stop) { /* word by word */
-        const uint64_t place = sequence & core->mask, word = place / 64;
-        const struct pim_core_slot *first = &core->slots[place & ~word_mask];
-        uint64_t left = core->words == 1
-                            ? core->others[own]
-                            : enter_lines(core, &core->touched[own], core->words, (uint32_t)word, 0) |
-                                  named_by(core, slot, (uint32_t)word);
-        left &= ~core->over[word] & UINT64_MAX << place % 64;
-        sequence = (sequence | word_mask) + 1;
-        if (sequence > stop)
-            left &= (UINT64_C(1) << (stop & word_mask)) - 1;
-        for (; left; left &= left - 1) {
-            const struct pim_core_slot *other = first + __builtin_ctzll(left);
+        for (uint64_t left = held_against(core, slot, sequence, words); left; left &= left - 1) {
+            const uint64_t place = (sequence + (unsigned)__builtin_ctzll(left)) & core->mask;
+            const struct pim_core_slot *other = &core->slots[place];
             if (other->done <= now)
-                core->over[word] |= left & -left;
+                core->over[words == 1 ? 0 : place / 64] |= UINT64_C(1) << place % 64;
             else if (!look_at(core, slot, other))
                 return PIM_CYCLE_UNKNOWN;
         }
+        sequence = words == 1 ? stop : (sequence | 63) + 1;
     }
     slot->checked = stop;
     return slot->ready;
+}
+
+uint64_t pim_core_search(struct pim_core *core, struct pim_core_slot *slot, uint64_t now)
+{
+    return core->words == 1 ? search(core, slot, now, 1) : search(core, slot, now, core->words);
 }

@@ -20,38 +20,45 @@
 enum { PIM_NOC_HORIZON = 1024 }; /* cycles; a power of two, more than any latency between two units */
 
 struct pim_noc_wheel {
-    uint64_t *sets;    /* [PIM_NOC_HORIZON][words] */
-    uint64_t *touched; /* [PIM_NOC_HORIZON][words / 64, rounded up]: which words of a set are not zero */
+    uint64_t *sets; /* [PIM_NOC_HORIZON]: `words` of the set, and behind them `groups`: which are not zero */
     uint64_t busy[PIM_NOC_HORIZON / 64]; /* which sets are not empty */
     uint32_t words, groups;
+    uint32_t stride; /* both together */
 };
 
 static inline void pim_noc_wheel_create(struct pim_noc_wheel *wheel, uint32_t units, bool *failed)
 {
     wheel->words = (units + 63) / 64;
     wheel->groups = (wheel->words + 63) / 64;
-    wheel->sets = pim_lines_allocate((size_t)PIM_NOC_HORIZON * wheel->words, sizeof *wheel->sets, failed);
-    wheel->touched =
-        pim_lines_allocate((size_t)PIM_NOC_HORIZON * wheel->groups, sizeof *wheel->touched, failed);
+    wheel->stride = wheel->words + wheel->groups;
+    wheel->sets = pim_lines_allocate((size_t)PIM_NOC_HORIZON * wheel->stride, sizeof *wheel->sets, failed);
 }
 
 static inline void pim_noc_wheel_destroy(struct pim_noc_wheel *wheel)
 {
     free(wheel->sets);
-    free(wheel->touched);
 }
 
-/* The entries of one cycle. */
+/* The entries of one cycle. A step of a network looks up several and enters little in each, so that no more
+ * than the place of the set is worked out. */
 struct pim_noc_spoke {
-    uint64_t *sets, *touched, *busy;
-    uint64_t busy_bit;
+    struct pim_noc_wheel *wheel;
+    uint64_t *sets;
+    size_t slot;
 };
 
 static inline struct pim_noc_spoke pim_noc_spoke_at(struct pim_noc_wheel *wheel, uint64_t time)
 {
     size_t slot = time & (PIM_NOC_HORIZON - 1);
-    return (struct pim_noc_spoke){wheel->sets + slot * wheel->words, wheel->touched + slot * wheel->groups,
-                                  &wheel->busy[slot / 64], UINT64_C(1) << slot % 64};
+    return (struct pim_noc_spoke){wheel, wheel->sets + slot * wheel->stride, slot};
+}
+
+/* The word of its set is not zero any more. */
+static PIM_ALWAYS_INLINE void pim_noc_touch(const struct pim_noc_spoke *spoke, uint32_t word)
+{
+    struct pim_noc_wheel *wheel = spoke->wheel;
+    spoke->sets[wheel->words + word / 64] |= UINT64_C(1) << word % 64;
+    wheel->busy[spoke->slot / 64] |= UINT64_C(1) << spoke->slot % 64;
 }
 
 static PIM_ALWAYS_INLINE void pim_noc_wake_in(const struct pim_noc_spoke *spoke, uint32_t unit)
@@ -59,17 +66,14 @@ static PIM_ALWAYS_INLINE void pim_noc_wake_in(const struct pim_noc_spoke *spoke,
     uint32_t word = unit / 64;
     uint64_t set = spoke->sets[word];
     spoke->sets[word] = set | UINT64_C(1) << unit % 64;
-    if (set)
-        return;
-    spoke->touched[word / 64] |= UINT64_C(1) << word % 64;
-    *spoke->busy |= spoke->busy_bit;
+    if (!set)
+        pim_noc_touch(spoke, word);
 }
 
 static inline void pim_noc_wake_word(const struct pim_noc_spoke *spoke, uint32_t word, uint64_t units)
 {
     spoke->sets[word] |= units;
-    spoke->touched[word / 64] |= UINT64_C(1) << word % 64;
-    *spoke->busy |= spoke->busy_bit;
+    pim_noc_touch(spoke, word);
 }
 
 /* `time` is not before the cycle that is being evaluated, `now`. */
@@ -92,7 +96,7 @@ struct pim_noc_visit {
 static inline struct pim_noc_visit pim_noc_visit(struct pim_noc_wheel *wheel, uint64_t time)
 {
     struct pim_noc_visit visit = {.spoke = pim_noc_spoke_at(wheel, time), .groups = wheel->groups};
-    *visit.spoke.busy &= ~visit.spoke.busy_bit;
+    wheel->busy[visit.spoke.slot / 64] &= ~(UINT64_C(1) << visit.spoke.slot % 64);
     return visit;
 }
 
@@ -102,8 +106,9 @@ static inline bool pim_noc_visit_word(struct pim_noc_visit *visit)
     for (; !visit->touched; visit->group++) {
         if (visit->group == visit->groups)
             return false;
-        visit->touched = visit->spoke.touched[visit->group];
-        visit->spoke.touched[visit->group] = 0;
+        uint64_t *touched = visit->spoke.sets + visit->spoke.wheel->words + visit->group;
+        visit->touched = *touched;
+        *touched = 0;
     }
     visit->word = (visit->group - 1) * 64 + pim_lowest_bit(visit->touched);
     visit->touched &= visit->touched - 1;
