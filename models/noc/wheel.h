@@ -117,19 +117,21 @@ static inline bool pim_noc_visit_word(struct pim_noc_visit *visit)
     return true;
 }
 
-/* The first cycle at or after `from` with a unit to evaluate, UINT64_MAX when there is none. */
-static inline uint64_t pim_noc_wheel_next(const struct pim_noc_wheel *wheel, uint64_t from)
+/* The first cycle at or after `from` with a unit to evaluate in one of the wheels, UINT64_MAX when there is
+ * none. */
+static PIM_ALWAYS_INLINE uint64_t pim_noc_wheels_next(const struct pim_noc_wheel *const wheels[], unsigned count,
+                                                      uint64_t from)
 {
     enum { WORDS = PIM_NOC_HORIZON / 64 };
-    size_t slot = from & (PIM_NOC_HORIZON - 1);
-    uint64_t word = wheel->busy[slot / 64] >> slot % 64;
-    if (word)
-        return from + pim_lowest_bit(word);
-    uint64_t base = from + (64 - slot % 64);
-    for (size_t i = 1; i <= WORDS; i++) {
-        word = wheel->busy[(slot / 64 + i) % WORDS];
-        if (word)
-            return base + 64 * (i - 1) + pim_lowest_bit(word);
+    const size_t slot = from & (PIM_NOC_HORIZON - 1);
+    uint64_t base = from - slot % 64; /* of the word; of the first one only what is not before `from` */
+    uint64_t wanted = UINT64_MAX << slot % 64;
+    for (size_t i = 0; i <= WORDS; i++, base += 64, wanted = UINT64_MAX) {
+        uint64_t busy = 0;
+        for (unsigned wheel = 0; wheel < count; wheel++)
+            busy |= wheels[wheel]->busy[(slot / 64 + i) % WORDS];
+        if (busy & wanted)
+            return base + pim_lowest_bit(busy & wanted);
     }
     return UINT64_MAX;
 }

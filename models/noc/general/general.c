@@ -356,12 +356,7 @@ uint64_t pim_noc_general_next(const struct noc_general *general)
 {
     const struct pim_noc_wheel *const wheels[] = {&general->router_wheel, &general->terminal_wheel,
                                                   &general->delivery_wheel};
-    uint64_t next = UINT64_MAX;
-    for (unsigned i = 0; i < 3; i++) {
-        uint64_t time = pim_noc_wheel_next(wheels[i], general->origin);
-        next = time < next ? time : next;
-    }
-    return next;
+    return pim_noc_wheels_next(wheels, 3, general->origin);
 }
 
 void pim_noc_general_deliver_at(struct pim_noc *noc, uint32_t node, uint32_t index, uint64_t due,

@@ -214,10 +214,9 @@ void pim_noc_mesh_send(struct pim_noc *noc, uint64_t cycle, uint32_t index, uint
 
 uint64_t pim_noc_mesh_next(const struct noc_mesh *mesh)
 {
-    uint64_t routers = pim_noc_wheel_next(&mesh->router_wheel, mesh->origin);
-    uint64_t terminals = pim_noc_wheel_next(&mesh->terminal_wheel, mesh->origin);
+    const struct pim_noc_wheel *const wheels[] = {&mesh->router_wheel, &mesh->terminal_wheel};
+    uint64_t next = pim_noc_wheels_next(wheels, 2, mesh->origin);
     uint64_t due = mesh->due_count ? mesh->due[mesh->due_first].time : UINT64_MAX;
-    uint64_t next = routers < terminals ? routers : terminals;
     return due < next ? due : next;
 }
 
