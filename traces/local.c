@@ -47,6 +47,34 @@ void pim_local_access_of(const struct pim_instruction *instruction, struct pim_l
     }
 }
 
+static inline struct pim_local_span span_of(uint64_t address, uint64_t bytes, uint64_t count, uint64_t stride)
+{
+    if (bytes == 0 || count == 0)
+        return (struct pim_local_span){0, 0};
+    const struct pim_local_pieces pieces = {address, bytes, count, stride};
+    return (struct pim_local_span){address, pim_local_end(&pieces)};
+}
+
+void pim_local_spans_of(const struct pim_instruction *instruction,
+                        struct pim_local_span spans[PIM_LOCAL_SPANS])
+{
+    spans[0] = spans[1] = spans[PIM_LOCAL_READS] = (struct pim_local_span){0, 0};
+    switch (instruction->opcode) {
+#define OPCODE(number, name, mnemonic, engine, units, form, ...) ROW(name, form)
+#define READS(space, place, part, address, bytes, count, stride)                                             \
+    if ((space) & (LOCAL | OWN))                                                                             \
+        spans[place] = span_of(address, bytes, count, stride);
+#define WRITES(space, part, address, bytes, count, stride)                                                   \
+    READS(space, PIM_LOCAL_READS, part, address, bytes, count, stride)
+#define OPCODE_END(name)                                                                                     \
+    break;                                                                                                   \
+    }
+#include "traces/opcodes.def"
+    default:
+        break;
+    }
+}
+
 static void raise_to(uint64_t *end, struct pim_local_pieces pieces)
 {
     const uint64_t other = pim_local_end(&pieces);

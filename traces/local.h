@@ -29,6 +29,14 @@ struct pim_local_access {
  * touch it. Addresses of messages are taken as they are: up to 2^62. */
 void pim_local_access_of(const struct pim_instruction *instruction, struct pim_local_access *access);
 
+/* The bounding ranges of the same: reads 0 and 1, and PIM_LOCAL_READS what it writes. begin == end: nothing. */
+struct pim_local_span {
+    uint64_t begin, end;
+};
+enum { PIM_LOCAL_SPANS = PIM_LOCAL_READS + 1 };
+void pim_local_spans_of(const struct pim_instruction *instruction,
+                        struct pim_local_span spans[PIM_LOCAL_SPANS]);
+
 /* How a part of an instruction is called in messages: 0 and 1 are its reads, PIM_LOCAL_READS what it writes;
  * NULL when it has none. */
 const char *pim_local_part_name(unsigned opcode, unsigned part);

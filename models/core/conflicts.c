@@ -9,26 +9,12 @@
  * be, as of a slot whose instruction is complete, costs a look and nothing else.
  */
 #include "models/core/cores_internal.h"
-#include "traces/local.h"
 
 #include <inttypes.h>
 
 #define LONGEST (UINT64_C(1) << 60) /* cycles of one MVM with all its windows */
 
 /* --- operands --- */
-
-/* Bytes of the local memory in full width, before they are known to be there. */
-struct span {
-    uint64_t begin, end;
-};
-
-/* The bounding range of pieces. */
-static inline struct span span_of(const struct pim_local_pieces *pieces)
-{
-    if (pieces->bytes == 0 || pieces->count == 0)
-        return (struct span){.begin = 0, .end = 0};
-    return (struct span){.begin = pieces->address, .end = pim_local_end(pieces)};
-}
 
 /* Whether the global memory holds what a load or store names. */
 static bool inside_global(const struct pim_core *core, const struct pim_instruction *instruction)
@@ -85,7 +71,7 @@ static inline bool can_execute(const struct pim_core *core, const struct pim_ins
     }
 }
 
-static inline uint64_t highest_of(const struct span spans[PIM_CORE_RANGES])
+static inline uint64_t highest_of(const struct pim_local_span spans[PIM_CORE_RANGES])
 {
     return pim_larger(spans[PIM_CORE_WRITE].end,
                       pim_larger(spans[PIM_CORE_FIRST].end, spans[PIM_CORE_SECOND].end));
@@ -154,7 +140,8 @@ static PIM_ALWAYS_INLINE struct pim_core_line *line_of(const struct pim_core *co
     return core->lines + (size_t)line * words + word;
 }
 
-static inline struct pim_line_range lines_of(const struct pim_core *core, struct span span)
+static inline struct pim_line_range lines_of(const struct pim_core *core,
+                                             struct pim_local_span span)
 {
     if (span.begin == span.end)
         return (struct pim_line_range){0, 0};
@@ -220,7 +207,8 @@ static PIM_ALWAYS_INLINE uint64_t named_by(const struct pim_core *core, const st
 /* Takes what an instruction touches into the index. With one word of slots those that it is held against are
  * found at once; with more of them when it is looked at, in the words that are then in flight. */
 static PIM_ALWAYS_INLINE void take_ranges(struct pim_core *core, struct pim_core_slot *slot,
-                                          const struct span spans[PIM_CORE_RANGES], uint32_t words)
+                                          const struct pim_local_span spans[PIM_CORE_RANGES],
+                                          uint32_t words)
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     const uint32_t place = (uint32_t)slot->sequence & core->mask, own = words == 1 ? 0 : place / 64;
@@ -244,11 +232,8 @@ bool pim_core_prepare(struct pim_core *core, struct pim_core_slot *slot)
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     const struct pim_instruction *instruction = &slot->instruction;
-    struct pim_local_access access;
-    pim_local_access_of(instruction, &access);
-    const struct span spans[PIM_CORE_RANGES] = {[PIM_CORE_WRITE] = span_of(&access.write),
-                                                [PIM_CORE_FIRST] = span_of(&access.read[0]),
-                                                [PIM_CORE_SECOND] = span_of(&access.read[1])};
+    struct pim_local_span spans[PIM_CORE_RANGES]; /* in full width, before they are known to be there */
+    pim_local_spans_of(instruction, spans);
     slot->engine = (uint8_t)pim_opcode_engine(instruction->opcode);
     slot->cause = PIM_WAIT_ISSUE;
     bool possible = can_execute(core, instruction);

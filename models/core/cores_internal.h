@@ -4,6 +4,7 @@
 
 #include "models/core/cores.h"
 #include "sim/integer.h"
+#include "traces/local.h"
 
 #include <stddef.h>
 
@@ -32,8 +33,13 @@ struct pim_core_line {
     uint64_t writes, reads;
 };
 
-/* Ranges of the local memory that an instruction touches: what it writes, what it reads. */
-enum { PIM_CORE_WRITE, PIM_CORE_FIRST, PIM_CORE_SECOND, PIM_CORE_RANGES };
+/* Ranges of the local memory that an instruction touches: what it reads, what it writes. */
+enum {
+    PIM_CORE_FIRST,
+    PIM_CORE_SECOND,
+    PIM_CORE_WRITE = PIM_LOCAL_READS,
+    PIM_CORE_RANGES = PIM_LOCAL_SPANS
+};
 
 /* The lines of each of them: `count` from `first` on. */
 struct pim_core_lines {
