@@ -119,7 +119,8 @@ static bool try_head(struct pim_core *core, unsigned engine, uint64_t now)
             core->ready = at;
         return false;
     }
-    pim_core_account_at(core, now);
+    if (queue->unknown == 0) /* else its class goes on working, and the accounts can wait */
+        pim_core_account_at(core, now);
     queue->at = 0;
     if (queue->head == queue->tail)
         core->queued &= ~(1u << engine);
