@@ -45,6 +45,9 @@ static PIM_ALWAYS_INLINE void allocate_plain(const struct noc_site *site, struct
     const struct noc_switch *arbiter = &site->router->arbiter;
     unsigned offered = 0, several = 0; /* inputs */
     ready_rows(site, kind, &winners->ready);
+    winners->outputs = 0;
+    if (!any_row(kind, &winners->ready))
+        return;
     winners->outputs = outputs_of(site, kind, &winners->ready);
     for (unsigned outputs = winners->outputs; outputs; outputs &= outputs - 1) {
         unsigned output = pim_lowest_bit(outputs);
