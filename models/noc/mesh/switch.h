@@ -34,6 +34,19 @@ static PIM_ALWAYS_INLINE void ready_rows(const struct noc_site *site, struct noc
     }
 }
 
+/* At most one row is ready: it wins its output. `ready`: the only word of the set. */
+static PIM_ALWAYS_INLINE void allocate_single(const struct noc_site *site, struct noc_kind kind, uint64_t ready,
+                                              struct winners *winners)
+{
+    winners->outputs = 0;
+    if (ready == 0)
+        return;
+    unsigned row = pim_lowest_bit(ready);
+    unsigned output = port_of(site, kind, input_of(site, kind, row)->output);
+    winners->outputs = 1U << output;
+    winners->rows[output] = (uint8_t)port_of(site, kind, row);
+}
+
 /*
  * Switch allocation when every port has one crossbar input and islip makes one
  * iteration: every output offers itself to the first input at or after its
@@ -44,10 +57,14 @@ static PIM_ALWAYS_INLINE void allocate_plain(const struct noc_site *site, struct
 {
     const struct noc_switch *arbiter = &site->router->arbiter;
     unsigned offered = 0, several = 0; /* inputs */
+    uint64_t ready = 0;
     ready_rows(site, kind, &winners->ready);
-    winners->outputs = 0;
-    if (!any_row(kind, &winners->ready))
+    for (unsigned word = 0; word < kind.words; word++)
+        ready |= winners->ready.words[word];
+    if (kind.words == 1 && (ready & (ready - 1)) == 0) {
+        allocate_single(site, kind, ready, winners);
         return;
+    }
     winners->outputs = outputs_of(site, kind, &winners->ready);
     for (unsigned outputs = winners->outputs; outputs; outputs &= outputs - 1) {
         unsigned output = pim_lowest_bit(outputs);
