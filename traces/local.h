@@ -29,7 +29,8 @@ struct pim_local_access {
  * touch it. Addresses of messages are taken as they are: up to 2^62. */
 void pim_local_access_of(const struct pim_instruction *instruction, struct pim_local_access *access);
 
-/* The bounding ranges of the same: reads 0 and 1, and PIM_LOCAL_READS what it writes. begin == end: nothing. */
+/* The bounding ranges of the same, nothing where begin == end: 0 and 1 are reads, PIM_LOCAL_READS is what it
+ * writes. */
 struct pim_local_span {
     uint64_t begin, end;
 };

@@ -140,8 +140,7 @@ static PIM_ALWAYS_INLINE struct pim_core_line *line_of(const struct pim_core *co
     return core->lines + (size_t)line * words + word;
 }
 
-static inline struct pim_line_range lines_of(const struct pim_core *core,
-                                             struct pim_local_span span)
+static inline struct pim_line_range lines_of(const struct pim_core *core, struct pim_local_span span)
 {
     if (span.begin == span.end)
         return (struct pim_line_range){0, 0};
@@ -207,8 +206,7 @@ static PIM_ALWAYS_INLINE uint64_t named_by(const struct pim_core *core, const st
 /* Takes what an instruction touches into the index. With one word of slots those that it is held against are
  * found at once; with more of them when it is looked at, in the words that are then in flight. */
 static PIM_ALWAYS_INLINE void take_ranges(struct pim_core *core, struct pim_core_slot *slot,
-                                          const struct pim_local_span spans[PIM_CORE_RANGES],
-                                          uint32_t words)
+                                          const struct pim_local_span spans[PIM_CORE_RANGES], uint32_t words)
 {
     const struct pim_cores_configuration *configuration = &core->cores->configuration;
     const uint32_t place = (uint32_t)slot->sequence & core->mask, own = words == 1 ? 0 : place / 64;

@@ -34,12 +34,7 @@ struct pim_core_line {
 };
 
 /* Ranges of the local memory that an instruction touches: what it reads, what it writes. */
-enum {
-    PIM_CORE_FIRST,
-    PIM_CORE_SECOND,
-    PIM_CORE_WRITE = PIM_LOCAL_READS,
-    PIM_CORE_RANGES = PIM_LOCAL_SPANS
-};
+enum { PIM_CORE_FIRST, PIM_CORE_SECOND, PIM_CORE_WRITE = PIM_LOCAL_READS, PIM_CORE_RANGES = PIM_LOCAL_SPANS };
 
 /* The lines of each of them: `count` from `first` on. */
 struct pim_core_lines {

@@ -119,8 +119,8 @@ static inline bool pim_noc_visit_word(struct pim_noc_visit *visit)
 
 /* The first cycle at or after `from` with a unit to evaluate in one of the wheels, UINT64_MAX when there is
  * none. */
-static PIM_ALWAYS_INLINE uint64_t pim_noc_wheels_next(const struct pim_noc_wheel *const wheels[], unsigned count,
-                                                      uint64_t from)
+static PIM_ALWAYS_INLINE uint64_t pim_noc_wheels_next(const struct pim_noc_wheel *const wheels[],
+                                                      unsigned count, uint64_t from)
 {
     enum { WORDS = PIM_NOC_HORIZON / 64 };
     const size_t slot = from & (PIM_NOC_HORIZON - 1);

@@ -35,8 +35,8 @@ static PIM_ALWAYS_INLINE void ready_rows(const struct noc_site *site, struct noc
 }
 
 /* At most one row is ready: it wins its output. `ready`: the only word of the set. */
-static PIM_ALWAYS_INLINE void allocate_single(const struct noc_site *site, struct noc_kind kind, uint64_t ready,
-                                              struct winners *winners)
+static PIM_ALWAYS_INLINE void allocate_single(const struct noc_site *site, struct noc_kind kind,
+                                              uint64_t ready, struct winners *winners)
 {
     winners->outputs = 0;
     if (ready == 0)
