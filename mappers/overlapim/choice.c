@@ -14,20 +14,24 @@ static bool before(const struct contender *a, const struct contender *b)
     return a->fits != b->fits ? a->fits : a->estimate < b->estimate;
 }
 
-/* Contenders, those with the shortest estimates first; of equal ones, as they are listed. */
-static void line_up(struct pim_overlapim_plan *plan, const enum pim_series *list, unsigned count,
-                    struct contender *contenders)
+/* Contenders, those that there are, the shortest estimates first; of equal ones, as they are listed. */
+static unsigned line_up(struct pim_overlapim_plan *plan, const enum pim_series *list, unsigned count,
+                        struct contender *contenders)
 {
+    unsigned all = 0;
     for (unsigned i = 0; i < count; i++) {
+        if (!pim_overlapim_has(plan, list[i]))
+            continue;
         struct pim_error ignored = {PIM_OK, ""};
         struct contender contender = {.series = plan->series = list[i],
                                       .estimate = pim_overlapim_cycles(plan, list[i])};
         contender.fits = pim_overlapim_rows_fit(plan, &ignored) == PIM_OK;
-        unsigned place = i;
+        unsigned place = all++;
         for (; place > 0 && before(&contender, &contenders[place - 1]); place--)
             contenders[place] = contenders[place - 1];
         contenders[place] = contender;
     }
+    return all;
 }
 
 /* The same nests in the same rows: a trace of the one is a trace of the other. */
@@ -91,6 +95,8 @@ static enum pim_status simulate_all(struct pim_overlapim_plan *plan, const enum 
     const struct contender *shortest = NULL; /* of those that have a trace */
     uint64_t least = UINT64_MAX, cycles;
     for (unsigned i = 0; i < count && !(shortest && third_apart(shortest, &contenders[i])); i++) {
+        if (contenders[i].series == PIM_SERIES_WIDE && least <= contenders[i].estimate)
+            continue;
         enum pim_status status = measure(plan, contenders, i, simulate, context, &cycles, error);
         if (status == PIM_BAD_INPUT || status == PIM_IO) /* said when it is written after all */
             *error = (struct pim_error){.status = PIM_OK};
@@ -115,7 +121,7 @@ enum pim_status pim_series_choose(struct pim_overlapim_plan *plan, const enum pi
                                   struct pim_error *error)
 {
     struct contender contenders[PIM_SERIES] = {0};
-    line_up(plan, list, count, contenders);
+    count = line_up(plan, list, count, contenders);
     enum pim_series fastest = contenders[0].series;
     const bool apart =
         count == 1 || third_apart(&contenders[0], &contenders[1]) || contenders[0].fits != contenders[1].fits;

@@ -13,12 +13,16 @@ enum { COMPARISONS = 1500 };
 
 enum { BUDGET = 1000 }; /* candidates a layer and objective when nothing is asked for */
 
+/* Beside the searches that were asked for: candidates of the whole space for each layer of those by pairs, at
+ * most; and times that the network is run to mix what was found. */
+enum { PAIRS = 100, RUNS = 256 };
+
 static const struct {
     const char *name;
-    enum pim_objective objective;
+    unsigned found; /* its mappings */
     bool transformed, overlapped;
 } series_table[PIM_SERIES] = {
-#define X(name, text, objective, transformed, overlapped) {text, objective, transformed, overlapped},
+#define X(name, text, found, transformed, overlapped) {text, found, transformed, overlapped},
     PIM_SERIES_MAP(X)
 #undef X
 };
@@ -30,7 +34,7 @@ const char *pim_series_name(unsigned series)
 
 void pim_overlapim_plan_terminate(struct pim_overlapim_plan *plan)
 {
-    for (unsigned o = 0; o <= PIM_OBJECTIVE_BEST; o++)
+    for (unsigned o = 0; o < PIM_FOUND; o++)
         free(plan->mappings[o]);
     for (unsigned s = 0; s < PIM_SERIES; s++)
         pim_chain_terminate(&plan->chains[s]);
@@ -50,13 +54,15 @@ bool pim_overlapim_has(const struct pim_overlapim_plan *plan, enum pim_series se
 
 bool pim_overlapim_transformed(const struct pim_overlapim_plan *plan, enum pim_series series)
 {
-    return series == PIM_SERIES_MIXED ? plan->mixed_transformed : series_table[series].transformed;
+    return series == PIM_SERIES_WIDE    ? plan->wide_transformed
+           : series == PIM_SERIES_MIXED ? plan->mixed_transformed
+                                        : series_table[series].transformed;
 }
 
 const struct pim_layer_mapping *pim_overlapim_mappings(const struct pim_overlapim_plan *plan,
                                                        enum pim_series series)
 {
-    return plan->mappings[series_table[series].objective];
+    return plan->mappings[series_table[series].found];
 }
 
 /* The series that an objective stands for. Every trace is overlapped, also one of `original`. */
@@ -114,65 +120,95 @@ static bool stop(void *context)
     return pim_search_limit_over(&told->limit);
 }
 
-/* The fastest series, by the estimates; of real rows in lock step. */
+/* The fastest series so far, by the estimates; of real rows in lock step. */
 static enum pim_series fastest_of(const struct pim_overlapim_plan *plan)
 {
     enum pim_series fastest = PIM_SERIES_ORIGINAL_OVERLAP;
     for (unsigned s = 0; s < PIM_SERIES_MIXED; s++) {
-        const bool fits = series_table[s].overlapped && !(plan->real && series_table[s].transformed);
+        const bool fits = series_table[s].overlapped && pim_overlapim_has(plan, (enum pim_series)s) &&
+                          !(plan->real && series_table[s].transformed);
         if (fits && plan->chains[s].end < plan->chains[fastest].end)
             fastest = (enum pim_series)s;
     }
     return fastest;
 }
 
-/* Where most candidates are near the best so far, a search among all of the space as well: `found`. */
-static enum pim_status look_wide(const struct pim_search_inputs *inputs, struct pim_layer_mapping *found,
-                                 struct pim_chain *chain, struct pim_error *error)
+/* Takes the mappings as those of best_wide, if it is not there yet or ends later. */
+static enum pim_status take_wide(struct pim_overlapim_plan *plan, const struct pim_layer_mapping *mappings,
+                                 bool transformed, struct pim_error *error)
+{
+    struct pim_layer_mapping *wide = plan->mappings[PIM_FOUND_WIDE];
+    struct pim_chain *best = &plan->chains[PIM_SERIES_WIDE], chain;
+    if (pim_chain_run(&plan->search, mappings, transformed, false, &chain, error) != PIM_OK)
+        return error->status;
+    const bool taken = !pim_overlapim_has(plan, PIM_SERIES_WIDE) || chain.end < best->end;
+    pim_chain_terminate(taken ? best : &chain);
+    if (!taken)
+        return PIM_OK;
+    *best = chain;
+    memcpy(wide, mappings, plan->layers.count * sizeof *wide);
+    plan->wide_transformed = transformed;
+    return PIM_OK;
+}
+
+/* Where most candidates are near the best so far, all searches among candidates of the whole space as well:
+ * found[o], by objective. Those by pairs look at PAIRS candidates at most. */
+static enum pim_status look_wide(struct pim_overlapim_plan *plan, const struct pim_search_inputs *inputs,
+                                 struct pim_layer_mapping *const *found, struct pim_error *error)
 {
     struct pim_search_inputs wide = *inputs;
     wide.random = true;
-    if (pim_search_network(&wide, PIM_OBJECTIVE_AHEAD, found, error) != PIM_OK)
-        return error->status;
-    return pim_chain_run(inputs, found, false, false, chain, error);
+    for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
+        const bool by_pairs = o == PIM_OBJECTIVE_OVERLAP || o == PIM_OBJECTIVE_TRANSFORM;
+        wide.budget = by_pairs && inputs->budget > PAIRS ? PAIRS : inputs->budget;
+        if (pim_search_network(&wide, (enum pim_objective)o, found[o], error) != PIM_OK)
+            return error->status;
+    }
+    for (unsigned s = 0; s < PIM_SERIES_WIDE; s++) {
+        if (series_table[s].overlapped && !(plan->real && series_table[s].transformed) &&
+            take_wide(plan, found[series_table[s].found], series_table[s].transformed, error) != PIM_OK)
+            return error->status;
+    }
+    return PIM_OK;
 }
 
 /* Mixes the fastest of what was found with the mappings of the others. */
 static enum pim_status mix(struct pim_overlapim_plan *plan, const struct pim_search_inputs *inputs,
-                           struct pim_layer_mapping *wide, struct pim_error *error)
+                           struct pim_layer_mapping *const *wide, struct pim_error *error)
 {
-    const uint32_t count = plan->layers.count;
-    const enum pim_series fastest = fastest_of(plan);
-    const struct pim_layer_mapping *found[PIM_OBJECTIVES + 1];
-    struct pim_layer_mapping *mixed = plan->mappings[PIM_OBJECTIVE_BEST];
+    const struct pim_layer_mapping *first[PIM_OBJECTIVES + 1], *then[PIM_OBJECTIVES];
+    struct pim_layer_mapping *mixed = plan->mappings[PIM_FOUND_MIXED];
     struct pim_chain *chain = &plan->chains[PIM_SERIES_MIXED];
-    for (unsigned o = 0; o < PIM_OBJECTIVES; o++)
-        found[o] = plan->mappings[o];
-    found[PIM_OBJECTIVES] = wide;
-    if (!inputs->random && look_wide(inputs, wide, chain, error) != PIM_OK)
+    unsigned firsts = 0, others = 0;
+    uint32_t runs = RUNS;
+    if (!inputs->random && look_wide(plan, inputs, wide, error) != PIM_OK)
         return error->status;
-    if (!inputs->random && chain->end < plan->chains[fastest].end) {
-        memcpy(mixed, wide, count * sizeof *mixed);
-    } else {
-        pim_chain_terminate(chain);
-        memcpy(mixed, pim_overlapim_mappings(plan, fastest), count * sizeof *mixed);
-        plan->mixed_transformed = series_table[fastest].transformed;
-        if (pim_chain_run(inputs, mixed, plan->mixed_transformed, false, chain, error) != PIM_OK)
-            return error->status;
-    }
-    return pim_chain_mix(inputs, found, PIM_OBJECTIVES + !inputs->random, plan->mixed_transformed, mixed,
-                         chain, error);
+    for (unsigned o = 0; o < PIM_OBJECTIVES; o++)
+        first[firsts++] = plan->mappings[o];
+    for (unsigned o = 0; o < PIM_OBJECTIVES && !inputs->random; o++)
+        *(o == PIM_OBJECTIVE_AHEAD ? &first[firsts++] : &then[others++]) = wide[o];
+    const enum pim_series fastest = fastest_of(plan);
+    const bool transformed = plan->mixed_transformed = pim_overlapim_transformed(plan, fastest);
+    memcpy(mixed, pim_overlapim_mappings(plan, fastest), plan->layers.count * sizeof *mixed);
+    if (pim_chain_run(inputs, mixed, transformed, false, chain, error) != PIM_OK ||
+        pim_chain_mix(inputs, first, firsts, transformed, &runs, mixed, chain, error) != PIM_OK)
+        return error->status;
+    return pim_chain_mix(inputs, then, others, transformed, &runs, mixed, chain, error);
 }
 
 static enum pim_status make_mixed(struct pim_overlapim_plan *plan, const struct pim_search_inputs *inputs,
                                   struct pim_error *error)
 {
-    struct pim_layer_mapping *wide = calloc(plan->layers.count, sizeof *wide);
-    plan->mappings[PIM_OBJECTIVE_BEST] = calloc(plan->layers.count, sizeof *wide);
-    enum pim_status status = wide && plan->mappings[PIM_OBJECTIVE_BEST]
+    const size_t count = plan->layers.count;
+    struct pim_layer_mapping *all = calloc(PIM_OBJECTIVES * count, sizeof *all), *wide[PIM_OBJECTIVES];
+    plan->mappings[PIM_FOUND_WIDE] = calloc(count, sizeof *all);
+    plan->mappings[PIM_FOUND_MIXED] = calloc(count, sizeof *all);
+    for (unsigned o = 0; all && o < PIM_OBJECTIVES; o++)
+        wide[o] = all + o * count;
+    enum pim_status status = all && plan->mappings[PIM_FOUND_WIDE] && plan->mappings[PIM_FOUND_MIXED]
                                  ? mix(plan, inputs, wide, error)
                                  : pim_fail(error, PIM_NO_MEMORY, "out of memory for the mappings");
-    free(wide);
+    free(all);
     return status;
 }
 
@@ -194,8 +230,8 @@ static enum pim_status search_all(struct pim_overlapim_plan *plan,
         if (pim_search_network(&inputs, (enum pim_objective)o, plan->mappings[o], error) != PIM_OK)
             return error->status;
     }
-    for (unsigned s = 0; s < PIM_SERIES_MIXED; s++) {
-        if (pim_chain_run(&plan->search, plan->mappings[series_table[s].objective],
+    for (unsigned s = 0; s < PIM_SERIES_WIDE; s++) {
+        if (pim_chain_run(&plan->search, plan->mappings[series_table[s].found],
                           series_table[s].transformed, false, &plan->chains[s], error) != PIM_OK)
             return error->status;
     }

@@ -9,8 +9,9 @@
  *     Overlap Transform        the same mappings, transformed
  *     Best Transform           searched by the transformed latency of pairs
  *     Best Ahead               searched behind the schedules of all layers before, in lock step
- *     Best Mixed               of the fastest of these, or of one that looks ahead with all candidates drawn
- *                              from the whole space, layers with the mappings of others (chain/mix.h): where
+ *     Best Wide                the fastest of all these with candidates of the whole space alone, where they
+ *                              are drawn near the best so far otherwise, and
+ *     Best Mixed               of the fastest of these, layers with the mappings of others (chain/mix.h): where
  *                              the fastest of all is asked for
  *
  * One of the series is estimated and written: that of the objective that was asked for, or the fastest.
@@ -22,7 +23,10 @@
 #include "mappers/overlapim/chain/chain.h"
 #include "mappers/overlapim/search.h"
 
-/* X(enumerator, text, searched by, transformed, overlapped) */
+/* Mappings of a plan: by objective, and */
+enum { PIM_FOUND_WIDE = PIM_OBJECTIVES, PIM_FOUND_MIXED, PIM_FOUND };
+
+/* X(enumerator, text, mappings, transformed, overlapped) */
 #define PIM_SERIES_MAP(X)                                                                                    \
     X(PIM_SERIES_ORIGINAL, "best_original", PIM_OBJECTIVE_ORIGINAL, false, false)                            \
     X(PIM_SERIES_ORIGINAL_OVERLAP, "best_original_overlap", PIM_OBJECTIVE_ORIGINAL, false, true)             \
@@ -31,7 +35,8 @@
     X(PIM_SERIES_OVERLAP_TRANSFORM, "overlap_transform", PIM_OBJECTIVE_OVERLAP, true, true)                  \
     X(PIM_SERIES_TRANSFORM, "best_transform", PIM_OBJECTIVE_TRANSFORM, true, true)                           \
     X(PIM_SERIES_AHEAD, "best_ahead", PIM_OBJECTIVE_AHEAD, false, true)                                      \
-    X(PIM_SERIES_MIXED, "best_mixed", PIM_OBJECTIVE_BEST, false, true)
+    X(PIM_SERIES_WIDE, "best_wide", PIM_FOUND_WIDE, false, true)                                             \
+    X(PIM_SERIES_MIXED, "best_mixed", PIM_FOUND_MIXED, false, true)
 
 enum pim_series {
 #define X(name, text, objective, transformed, overlapped) name,
@@ -67,10 +72,11 @@ struct pim_overlapim_plan {
     struct pim_mapped_layers layers;
     struct pim_mapping_space *spaces;
     struct pim_search_inputs search;                        /* its workers are gone */
-    struct pim_layer_mapping *mappings[PIM_OBJECTIVES + 1]; /* the last: mixed */
+    struct pim_layer_mapping *mappings[PIM_FOUND];
     struct pim_chain chains[PIM_SERIES];
     enum pim_series series;         /* that is estimated and written */
-    bool mixed_transformed;         /* those that were mixed */
+    bool wide_transformed;          /* best_wide is */
+    bool mixed_transformed;         /* those that were mixed are */
     bool best;                      /* it is the fastest of all, not one that was asked for */
     uint64_t simulated[PIM_SERIES]; /* cycles; 0: this one was not simulated to choose among them */
     bool nests, real;

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 256 }; /* networks that are run */
-
 struct mixing {
     const struct pim_search_inputs *inputs;
     const struct pim_layer_mapping *const *found;
@@ -14,7 +12,8 @@ struct mixing {
     bool transformed;
     struct pim_layer_mapping *mappings;
     struct pim_chain *chain;
-    uint32_t runs;
+    uint32_t *runs; /* that are left */
+    uint32_t taken;
 };
 
 /* What the layers add to the end of all before them. */
@@ -58,13 +57,15 @@ static enum pim_status try_one(struct mixing *mixing, uint32_t layer, const stru
 {
     const struct pim_layer_mapping before = mixing->mappings[layer];
     struct pim_chain chain;
+    bool earlier;
     mixing->mappings[layer] = *mapping;
-    mixing->runs++;
-    if (pim_chain_run(mixing->inputs, mixing->mappings, mixing->transformed, false, &chain, error) != PIM_OK)
+    --*mixing->runs;
+    if (pim_chain_run_before(mixing->inputs, mixing->mappings, mixing->transformed, mixing->chain->end,
+                             &earlier, &chain, error) != PIM_OK)
         return error->status;
-    const bool earlier = chain.end < mixing->chain->end;
     if (!earlier)
         mixing->mappings[layer] = before;
+    mixing->taken += earlier;
     pim_chain_terminate(earlier ? mixing->chain : &chain);
     if (earlier)
         *mixing->chain = chain;
@@ -77,7 +78,7 @@ static enum pim_status mix(struct mixing *mixing, uint64_t *adds, bool *had, str
     measure(mixing, adds);
     for (uint32_t layer; (layer = next_layer(mixing, adds, had)) != PIM_NONE;) {
         for (unsigned j = 0; j < mixing->count; j++) {
-            if (mixing->runs == MOST || (inputs->stop && inputs->stop(inputs->context)))
+            if (*mixing->runs == 0 || (inputs->stop && inputs->stop(inputs->context)))
                 return PIM_OK;
             if (!is_known(mixing, layer, j) &&
                 try_one(mixing, layer, &mixing->found[j][layer], error) != PIM_OK)
@@ -89,7 +90,7 @@ static enum pim_status mix(struct mixing *mixing, uint64_t *adds, bool *had, str
 
 enum pim_status pim_chain_mix(const struct pim_search_inputs *inputs,
                               const struct pim_layer_mapping *const *found, unsigned count, bool transformed,
-                              struct pim_layer_mapping *mappings, struct pim_chain *chain,
+                              uint32_t *runs, struct pim_layer_mapping *mappings, struct pim_chain *chain,
                               struct pim_error *error)
 {
     struct mixing mixing = {.inputs = inputs,
@@ -97,12 +98,16 @@ enum pim_status pim_chain_mix(const struct pim_search_inputs *inputs,
                             .count = count,
                             .transformed = transformed,
                             .mappings = mappings,
-                            .chain = chain};
+                            .chain = chain,
+                            .runs = runs};
     uint64_t *adds = calloc(inputs->layers->count + 1, sizeof *adds);
     bool *had = calloc(inputs->layers->count + 1, sizeof *had);
     enum pim_status status = adds && had ? mix(&mixing, adds, had, error)
                                          : pim_fail(error, PIM_NO_MEMORY, "out of memory for the mixture");
     free(adds);
     free(had);
-    return status;
+    if (status != PIM_OK || !transformed || mixing.taken == 0)
+        return status;
+    pim_chain_terminate(chain); /* once more, with what its layers have moved */
+    return pim_chain_run(inputs, mappings, true, false, chain, error);
 }

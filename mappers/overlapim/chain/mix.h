@@ -9,10 +9,10 @@
 
 /* Layer by layer, first those that add most to the end, takes the one of the `count` mappings found[j][layer]
  * with which the network ends earliest, if that is before the end with mappings[layer]. `chain` is that of
- * `mappings`, before and after. */
+ * `mappings`, before and after. The network is run `*runs` times at most, which are counted down. */
 enum pim_status pim_chain_mix(const struct pim_search_inputs *inputs,
                               const struct pim_layer_mapping *const *found, unsigned count, bool transformed,
-                              struct pim_layer_mapping *mappings, struct pim_chain *chain,
+                              uint32_t *runs, struct pim_layer_mapping *mappings, struct pim_chain *chain,
                               struct pim_error *error);
 
 #endif

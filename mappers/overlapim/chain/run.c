@@ -74,15 +74,15 @@ static uint64_t transfer_of(const struct pim_search_inputs *inputs, const struct
 }
 
 static enum pim_status run_layer(const struct pim_overlap_layer *layers, uint32_t index, bool transformed,
-                                 uint64_t transfer, struct pim_schedule *schedules, struct pim_chain *chain,
-                                 struct pim_error *error)
+                                 bool counts_moved, uint64_t transfer, struct pim_schedule *schedules,
+                                 struct pim_chain *chain, struct pim_error *error)
 {
     struct pim_overlap overlap;
     struct pim_overlap_chain_layer *layer = &chain->layer[index];
     enum pim_status status = pim_overlap_initialize(&overlap, layers, index, schedules, error);
     if (status == PIM_OK)
         status = pim_overlap_schedule(&overlap, transformed, &schedules[index], error);
-    if (status == PIM_OK && transformed)
+    if (status == PIM_OK && counts_moved)
         status = count_moved(&overlap, &layer->moved, error);
     pim_overlap_terminate(&overlap);
     layer->end = schedules[index].end;
@@ -92,9 +92,10 @@ static enum pim_status run_layer(const struct pim_overlap_layer *layers, uint32_
     return status;
 }
 
-enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
-                              const struct pim_layer_mapping *mappings, bool transformed, bool ends,
-                              struct pim_chain *chain, struct pim_error *error)
+/* All of it, with `limit` UINT64_MAX. */
+static enum pim_status run(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
+                           bool transformed, bool ends, uint64_t limit, struct pim_chain *chain,
+                           struct pim_error *error)
 {
     uint32_t count = inputs->layers->count;
     struct pim_overlap_layer *layers = calloc(count, sizeof *layers);
@@ -111,19 +112,36 @@ enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
     for (uint32_t i = 0; i < count && status == PIM_OK; i++) {
         status = link_layer(inputs, mappings, i, transformed, ends, schedules, chain, layers, error);
         if (status == PIM_OK)
-            status = run_layer(layers, i, transformed, transfer_of(inputs, mappings, chain->intake, i),
-                               schedules, chain, error);
+            status = run_layer(layers, i, transformed, transformed && limit == UINT64_MAX,
+                               transfer_of(inputs, mappings, chain->intake, i), schedules, chain, error);
     }
     if (status == PIM_OK)
         status = pim_messages_make(inputs, mappings, transformed, ends, layers, schedules, &chain->messages,
                                    error);
     if (status == PIM_OK)
-        status = pim_times_run(inputs, mappings, transformed, ends, chain, error);
+        status = pim_times_run(inputs, mappings, transformed, ends, limit, chain, error);
     for (uint32_t i = 0; schedules && i < count; i++)
         pim_schedule_terminate(&schedules[i]);
     free(schedules);
     pim_chain_layers_free(layers, count);
     if (status != PIM_OK)
         pim_chain_terminate(chain);
+    return status;
+}
+
+enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
+                              const struct pim_layer_mapping *mappings, bool transformed, bool ends,
+                              struct pim_chain *chain, struct pim_error *error)
+{
+    return run(inputs, mappings, transformed, ends, UINT64_MAX, chain, error);
+}
+
+enum pim_status pim_chain_run_before(const struct pim_search_inputs *inputs,
+                                     const struct pim_layer_mapping *mappings, bool transformed,
+                                     uint64_t limit, bool *before, struct pim_chain *chain,
+                                     struct pim_error *error)
+{
+    enum pim_status status = run(inputs, mappings, transformed, false, limit, chain, error);
+    *before = status == PIM_OK && chain->end < limit;
     return status;
 }

@@ -13,4 +13,11 @@ enum pim_status pim_chain_run(const struct pim_search_inputs *inputs,
                               const struct pim_layer_mapping *mappings, bool transformed, bool ends,
                               struct pim_chain *chain, struct pim_error *error);
 
+/* Whether the network ends before `limit`: then `chain` is its chain, without what layers have `moved`, else
+ * it ends with the layer that ends at `limit` or later. */
+enum pim_status pim_chain_run_before(const struct pim_search_inputs *inputs,
+                                     const struct pim_layer_mapping *mappings, bool transformed,
+                                     uint64_t limit, bool *before, struct pim_chain *chain,
+                                     struct pim_error *error);
+
 #endif

@@ -354,7 +354,7 @@ static enum pim_status run_layer(struct times *times, uint32_t index, uint32_t f
     return PIM_OK;
 }
 
-static enum pim_status run(struct times *times, uint64_t *end, struct pim_error *error)
+static enum pim_status run(struct times *times, uint64_t limit, uint64_t *end, struct pim_error *error)
 {
     const struct pim_messages *messages = times->messages;
     for (uint32_t f = 0; f < messages->flows; f++) {
@@ -365,7 +365,8 @@ static enum pim_status run(struct times *times, uint64_t *end, struct pim_error 
     *end = 0;
     for (uint32_t i = 0; i < times->inputs->layers->count; i++)
         times->layer[i].end = times->layer[i].left = 0;
-    for (uint32_t i = 0, first = 0, last = 0; i < times->inputs->layers->count; i++, first = last) {
+    for (uint32_t i = 0, first = 0, last = 0; i < times->inputs->layers->count && *end < limit;
+         i++, first = last) {
         while (last < messages->flows && messages->flow[last].consumer == i)
             last++;
         if (run_layer(times, i, first, last, error) != PIM_OK)
@@ -380,7 +381,7 @@ static enum pim_status run(struct times *times, uint64_t *end, struct pim_error 
 
 enum pim_status pim_times_run(const struct pim_search_inputs *inputs,
                               const struct pim_layer_mapping *mappings, bool transformed, bool ends,
-                              struct pim_chain *chain, struct pim_error *error)
+                              uint64_t limit, struct pim_chain *chain, struct pim_error *error)
 {
     struct times times = {.inputs = inputs,
                           .mappings = mappings,
@@ -392,7 +393,7 @@ enum pim_status pim_times_run(const struct pim_search_inputs *inputs,
                           .ends = ends};
     if (!times.sending)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the times of messages");
-    enum pim_status status = run(&times, &chain->end, error);
+    enum pim_status status = run(&times, limit, &chain->end, error);
     for (uint32_t f = 0; f < chain->messages.flows; f++) {
         free(times.sending[f].final);
         free(times.sending[f].begun);

@@ -18,9 +18,10 @@
 
 #include "mappers/overlapim/chain/chain.h"
 
-/* Ends of the chain and of its layers, from its messages and intakes. */
+/* Ends of the chain and of its layers, from its messages and intakes; no further than the first layer that
+ * ends at `limit` or later. */
 enum pim_status pim_times_run(const struct pim_search_inputs *inputs,
                               const struct pim_layer_mapping *mappings, bool transformed, bool ends,
-                              struct pim_chain *chain, struct pim_error *error);
+                              uint64_t limit, struct pim_chain *chain, struct pim_error *error);
 
 #endif
