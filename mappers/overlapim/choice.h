@@ -1,9 +1,9 @@
 /*
  * Which of the series of a plan is written: the fastest. In simulated cycles where estimates are less than a
  * third above the shortest, which they may be off by; by the estimates where they are further apart. What no
- * trace can be written of loses to all others. Of equal cycles the series that is named first stands. best_wide is
- * simulated where what was before it took more than it is estimated to take: it is there for mixtures whose
- * traces are slower than their estimates, as those are that hand over at their ends.
+ * trace can be written of loses to all others. Of equal cycles the series that is named first stands.
+ * best_wide is simulated where all before it took more than it is estimated to take: it is there for mixtures
+ * whose traces are slower than their estimates, as those are that hand over at their ends.
  */
 #ifndef PIMSIM_MAPPERS_OVERLAPIM_CHOICE_H
 #define PIMSIM_MAPPERS_OVERLAPIM_CHOICE_H

@@ -117,8 +117,7 @@ static enum pim_status simulate(void *context, uint64_t *cycles, struct pim_erro
 static enum pim_status choose(struct made *made, struct pim_error *error)
 {
     static const enum pim_series in_lock_step[] = {PIM_SERIES_ORIGINAL_OVERLAP, PIM_SERIES_OVERLAP,
-                                                   PIM_SERIES_AHEAD, PIM_SERIES_WIDE,
-                                                   PIM_SERIES_MIXED},
+                                                   PIM_SERIES_AHEAD, PIM_SERIES_WIDE, PIM_SERIES_MIXED},
                                  all[] = {PIM_SERIES_ORIGINAL_OVERLAP,
                                           PIM_SERIES_ORIGINAL_TRANSFORM,
                                           PIM_SERIES_OVERLAP,

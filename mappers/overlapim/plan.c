@@ -13,9 +13,11 @@ enum { COMPARISONS = 1500 };
 
 enum { BUDGET = 1000 }; /* candidates a layer and objective when nothing is asked for */
 
-/* Beside the searches that were asked for: candidates of the whole space for each layer of those by pairs, at
- * most; and times that the network is run to mix what was found. */
-enum { PAIRS = 100, RUNS = 256 };
+/* Beside the searches by pairs near the best so far, those in the whole space have so many candidates a layer
+ * at most: with more than that, candidates near the best find more. */
+enum { PAIRS = 100 };
+
+enum { RUNS = 256 }; /* of the network, at most, to mix what was found */
 
 static const struct {
     const char *name;
@@ -172,7 +174,8 @@ static enum pim_status look_wide(struct pim_overlapim_plan *plan, const struct p
     return PIM_OK;
 }
 
-/* Mixes the fastest of what was found with the mappings of the others. */
+/* Mixes the fastest of what was found with the mappings of the others; what single searches of the
+ * whole space have found comes last, where runs are left. */
 static enum pim_status mix(struct pim_overlapim_plan *plan, const struct pim_search_inputs *inputs,
                            struct pim_layer_mapping *const *wide, struct pim_error *error)
 {
@@ -231,8 +234,8 @@ static enum pim_status search_all(struct pim_overlapim_plan *plan,
             return error->status;
     }
     for (unsigned s = 0; s < PIM_SERIES_WIDE; s++) {
-        if (pim_chain_run(&plan->search, plan->mappings[series_table[s].found],
-                          series_table[s].transformed, false, &plan->chains[s], error) != PIM_OK)
+        if (pim_chain_run(&plan->search, plan->mappings[series_table[s].found], series_table[s].transformed,
+                          false, &plan->chains[s], error) != PIM_OK)
             return error->status;
     }
     if (plan->best && make_mixed(plan, &inputs, error) != PIM_OK)

@@ -9,10 +9,12 @@
  *     Overlap Transform        the same mappings, transformed
  *     Best Transform           searched by the transformed latency of pairs
  *     Best Ahead               searched behind the schedules of all layers before, in lock step
- *     Best Wide                the fastest of all these with candidates of the whole space alone, where they
- *                              are drawn near the best so far otherwise, and
- *     Best Mixed               of the fastest of these, layers with the mappings of others (chain/mix.h): where
- *                              the fastest of all is asked for
+ *
+ * and, where the fastest of all is asked for,
+ *
+ *     Best Wide                the fastest of all these with candidates of the whole space alone (the others
+ *                              have most of theirs near the best so far)
+ *     Best Mixed               of the fastest of these, layers with the mappings of others (chain/mix.h)
  *
  * One of the series is estimated and written: that of the objective that was asked for, or the fastest.
  */
@@ -71,7 +73,7 @@ struct pim_overlapim_plan {
     struct pim_machine machine;
     struct pim_mapped_layers layers;
     struct pim_mapping_space *spaces;
-    struct pim_search_inputs search;                        /* its workers are gone */
+    struct pim_search_inputs search; /* its workers are gone */
     struct pim_layer_mapping *mappings[PIM_FOUND];
     struct pim_chain chains[PIM_SERIES];
     enum pim_series series;         /* that is estimated and written */

@@ -105,9 +105,13 @@ static void put_layer(struct pim_json *json, const struct pim_overlapim_plan *pl
         pim_json_put_count(json, pim_dimension_name(d), layer->workload.size[d]);
     pim_json_end(json);
     pim_json_put_count(json, "bound", pim_layer_bound(&plan->machine, layer, plan->search.channels));
-    for (unsigned o = 0; o <= PIM_OBJECTIVE_BEST && plan->mappings[o]; o++) {
+    for (unsigned o = 0; o < PIM_FOUND; o++) {
+        if (!plan->mappings[o] || (o == PIM_FOUND_WIDE && !pim_overlapim_has(plan, PIM_SERIES_WIDE)))
+            continue;
         const struct pim_layer_mapping *m = &plan->mappings[o][index];
-        pim_json_begin_object(json, o < PIM_OBJECTIVES ? pim_objective_name(o) : "mixed");
+        pim_json_begin_object(json, o < PIM_OBJECTIVES    ? pim_objective_name(o)
+                                    : o == PIM_FOUND_WIDE ? "wide"
+                                                          : "mixed");
         pim_json_put_count(json, "steps", m->strides.steps);
         pim_json_put_count(json, "banks", m->strides.banks);
         pim_json_put_count(json, "rows", m->cost.rows);

@@ -206,3 +206,22 @@ uint64_t pim_chain_taken_from(const struct pim_search_inputs *inputs,
     const struct pim_overlap_chain_layer *before = &layer[reader - places];
     return pim_larger(before->left, before->end);
 }
+
+struct pim_leaving pim_chain_leave(const struct pim_overlap_chain_layer *layer, uint32_t index, uint32_t but,
+                                   bool ends)
+{
+    const uint64_t end = layer[index].end;
+    return (struct pim_leaving){.index = index, .but = but, .ends = ends, .now = end, .left = end};
+}
+
+void pim_chain_send_last(const struct pim_search_inputs *inputs, const struct pim_overlap_chain_layer *layer,
+                         uint32_t reader, struct pim_handover last, struct pim_leaving *leaving)
+{
+    if (last.message == 0) /* what it has made stays in its channels */
+        return;
+    leaving->now =
+        pim_larger(leaving->now, pim_chain_taken_from(inputs, layer, leaving->index, reader, leaving->ends));
+    leaving->left =
+        pim_larger(leaving->left, reader == leaving->but ? leaving->now : leaving->now + last.message);
+    leaving->now += last.sent;
+}

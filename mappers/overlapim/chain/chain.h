@@ -63,6 +63,23 @@ uint64_t pim_chain_taken_from(const struct pim_search_inputs *inputs,
                               const struct pim_overlap_chain_layer *layer, uint32_t index, uint32_t reader,
                               bool ends);
 
+/* A layer behind its end, which sends its last messages to one reader after the other, each when the channels
+ * of that take it. */
+struct pim_leaving {
+    uint32_t index;
+    uint32_t but;  /* what this reader may wait for itself is left out; PIM_NONE: nothing is */
+    bool ends;     /* layers hand over at their ends */
+    uint64_t now;  /* the next message may begin */
+    uint64_t left; /* all so far have been sent */
+};
+
+struct pim_leaving pim_chain_leave(const struct pim_overlap_chain_layer *layer, uint32_t index, uint32_t but,
+                                   bool ends);
+
+/* One more is sent: its sender's channels are taken for `last.sent`, and it is there after `last.message`. */
+void pim_chain_send_last(const struct pim_search_inputs *inputs, const struct pim_overlap_chain_layer *layer,
+                         uint32_t reader, struct pim_handover last, struct pim_leaving *leaving);
+
 /* Rows of a layer: its steps; transformed, those that its data spaces fill. */
 enum pim_status pim_chain_rows(const struct pim_search_inputs *inputs, uint32_t index,
                                const struct pim_layer_mapping *own, bool transformed, uint64_t *rows,

@@ -18,21 +18,15 @@ static enum pim_status count_moved(struct pim_overlap *overlap, uint64_t *moved,
     return status;
 }
 
-/* When a layer has sent all: to one reader after the other, each when its channels take it. What one reader
- * may wait for itself is left out; PIM_NONE: nothing is. */
+/* When a layer has sent all, its messages in the mean. */
 static uint64_t left_at(const struct pim_search_inputs *inputs, const struct pim_layer_mapping *mappings,
                         const struct pim_chain *chain, uint32_t index, uint32_t but, bool ends)
 {
-    uint64_t now = chain->layer[index].end, left = now;
-    for (uint32_t i = index + 1; i < inputs->layers->count; i++) {
-        const struct pim_handover handover = pim_chain_sending(inputs, mappings, chain->intake, index, i);
-        if (handover.message == 0)
-            continue;
-        now = pim_larger(now, pim_chain_taken_from(inputs, chain->layer, index, i, ends));
-        left = pim_larger(left, i == but ? now : now + handover.message);
-        now += handover.sent;
-    }
-    return left;
+    struct pim_leaving leaving = pim_chain_leave(chain->layer, index, but, ends);
+    for (uint32_t i = index + 1; i < inputs->layers->count; i++)
+        pim_chain_send_last(inputs, chain->layer, i,
+                            pim_chain_sending(inputs, mappings, chain->intake, index, i), &leaving);
+    return leaving.left;
 }
 
 /* Decides how the layer takes what its producers send, and links it so. */

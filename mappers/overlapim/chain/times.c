@@ -308,29 +308,41 @@ static uint64_t send(const struct times *times, uint32_t index, uint64_t row, ui
     return now;
 }
 
-/* When a layer has sent all: to one reader after the other, each when its channels take it. What `but` may
- * wait for itself is left out; PIM_NONE: nothing is. */
+/* When a layer has sent all: its messages as they are, and those that have been sent as they were. */
 static uint64_t left_at(const struct times *times, uint32_t index, uint32_t but)
 {
-    uint64_t now = times->layer[index].end, left = now;
+    struct pim_leaving leaving = pim_chain_leave(times->layer, index, but, times->ends);
     for (uint32_t f = 0; f < times->messages->flows; f++) {
         const struct pim_layer_flow *flow = flow_of(times, f);
         if (flow->producer != index || flow->count == 0)
             continue;
         const uint64_t message = carried(cycles_of(times, f, flow->count - 1));
-        if (message == 0) /* what it has made stays in its channels */
-            continue;
-        if (flow->consumer < times->ran) {
-            now = pim_larger(now, times->sending[f].last[flow->count - 1]);
-            left = pim_larger(left, now);
-            continue;
+        if (flow->consumer >= times->ran) {
+            pim_chain_send_last(times->inputs, times->layer, flow->consumer,
+                                (struct pim_handover){.sent = message, .message = message}, &leaving);
+        } else if (message > 0) {
+            leaving.now = pim_larger(leaving.now, times->sending[f].last[flow->count - 1]);
+            leaving.left = pim_larger(leaving.left, leaving.now);
         }
-        now = pim_larger(
-            now, pim_chain_taken_from(times->inputs, times->layer, index, flow->consumer, times->ends));
-        left = pim_larger(left, flow->consumer == but ? now : now + message);
-        now += message;
     }
-    return left;
+    return leaving.left;
+}
+
+/* Where layers hand over at their ends: the channels of a layer take what layers of the turn before send to
+ * later ones on them, message by message, and its rows are behind that. It has its channels at `now`. */
+static uint64_t taken_for_others(const struct times *times, uint32_t index, uint64_t now)
+{
+    const uint32_t places = pim_intake_places(times->inputs);
+    for (uint32_t i = index >= places ? index - places + 1 : index; i / places != index / places; i++) {
+        for (uint32_t f = 0; f < times->messages->flows; f++) {
+            const struct pim_layer_flow *flow = flow_of(times, f);
+            const bool taken = flow->ends && flow->producer == i && flow->count > 0 &&
+                               flow->consumer > index && (flow->consumer - index) % places == 0;
+            const uint64_t message = taken ? carried(cycles_of(times, f, flow->count - 1)) : 0;
+            now = message > 0 ? pim_larger(now, times->layer[i].end) + message : now;
+        }
+    }
+    return now;
 }
 
 static enum pim_status run_layer(struct times *times, uint32_t index, uint32_t first, uint32_t last,
@@ -343,6 +355,7 @@ static enum pim_status run_layer(struct times *times, uint32_t index, uint32_t f
     if (index >= places) {
         struct pim_overlap_chain_layer *before = &times->layer[index - places];
         now = before->left = left_at(times, index - places, index);
+        now = times->ends ? taken_for_others(times, index, now) : now;
     }
     if (carry_all(times, index, first, last, error) != PIM_OK)
         return error->status;

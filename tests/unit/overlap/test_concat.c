@@ -232,6 +232,23 @@ START_TEST(estimates_of_turns)
 }
 END_TEST
 
+/* Four layers at a time, which hand over at their ends: the fifth takes what the last one of all reads from
+ * the fourth, a long one, before its own first row, though it reads the third alone. */
+START_TEST(estimates_of_what_is_taken_for_others)
+{
+    static const char *const settings[] = {"array.width=16", "array.height=1", "levels.costs=commands", NULL};
+    struct building built;
+    const uint32_t first = conv(&built, conv(&built, begin(&built, "others", 8, 7), 16, 1), 16, 1),
+                   third = conv(&built, first, 7, 3), fourth = conv(&built, first, 16, 5),
+                   both = concat(&built, fourth, conv(&built, third, 7, 3), PIM_NONE),
+                   left = conv(&built, both, 5, 5), middle = conv(&built, both, 5, 5),
+                   right = conv(&built, both, 7, 1);
+    (void)conv(&built, concat(&built, concat(&built, left, middle, right), fourth, PIM_NONE), 16, 1);
+    check_built(&(struct built_replay){&built.network, settings, (unsigned)PIM_CASE(_i), 60, 4, 3, 30, true});
+    pim_arena_terminate(&built.arena);
+}
+END_TEST
+
 /* A producer and its reader on the same channels: what a channel has made itself stays in it, and the banks
  * of one that both sends and receives do so one after the other. The second with mappings of the
  * whole space: those of the local search hand over at ends. */
@@ -386,6 +403,7 @@ Suite *concat_suite(void)
     tcase_add_loop_test(tests, estimates_of_four_channels, 0, sizeof networks / sizeof networks[0] * 2);
     tcase_add_loop_test(tests, estimates_of_narrow_links, 0, 4);
     tcase_add_loop_test(tests, estimates_of_turns, 0, 3);
+    tcase_add_loop_test(tests, estimates_of_what_is_taken_for_others, 0, PIM_CASES(PIM_OBJECTIVES));
     tcase_add_loop_test(tests, estimates_of_shared_channels, 0, 6);
     tcase_add_test(tests, estimate_of_a_slow_bus);
     tcase_add_test(tests, estimate_of_several_readers);

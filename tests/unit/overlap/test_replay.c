@@ -145,8 +145,8 @@ END_TEST
 /* Nor is anything faster that would be found by a search among all of the space with as many candidates. */
 START_TEST(best_never_loses_to_random)
 {
-    static const char *const costs[] = {"levels.costs=figure", "levels.costs=commands"},
-                             *const budgets[] = {"8", "40"};
+    static const char *const costs[] = {"levels.costs=figure", "levels.costs=commands"}, *const budgets[] = {
+                                                                                             "8", "40"};
     const char *network = "docs/examples/small-vgg.cfg";
     uint64_t estimate;
     const uint64_t best = simulated(network, "best", costs[_i], budgets[_i], "search=local", &estimate);
