@@ -332,8 +332,9 @@ static uint64_t left_at(const struct times *times, uint32_t index, uint32_t but)
  * later ones on them, message by message, and its rows are behind that. It has its channels at `now`. */
 static uint64_t taken_for_others(const struct times *times, uint32_t index, uint64_t now)
 {
-    const uint32_t places = pim_intake_places(times->inputs);
-    for (uint32_t i = index >= places ? index - places + 1 : index; i / places != index / places; i++) {
+    const uint32_t places = pim_intake_places(times->inputs),
+                   turn = places > 0 ? index - index % places : 0; /* its first layer */
+    for (uint32_t i = turn > 0 ? index - places + 1 : 0; i < turn; i++) {
         for (uint32_t f = 0; f < times->messages->flows; f++) {
             const struct pim_layer_flow *flow = flow_of(times, f);
             const bool taken = flow->ends && flow->producer == i && flow->count > 0 &&
