@@ -47,7 +47,8 @@ static PIM_ALWAYS_INLINE uint64_t account_class(struct pim_core *core, unsigned 
 }
 
 /* Between two calls an engine that works may end, and none may begin, but in a class that goes on with work
- * whose end is not known: what each class does is a stretch of work up to an end that is known, or up to now. */
+ * whose end is not known: what each class does is a stretch of work up to an end that is known, or up to
+ * now. */
 void pim_core_account_at(struct pim_core *core, uint64_t cycle)
 {
     uint64_t from = core->accounted, shared = from;
