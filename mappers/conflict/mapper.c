@@ -22,10 +22,10 @@ static const struct pim_option rows[] = {
     PIM_COUNT_ROW("generations", struct pim_mapper_search, steps, "N", 0, 1000000, "Generations of a search"),
     PIM_COUNT_ROW("finalists", struct pim_conflict_choices, finalists, "N", 0, 65536,
                   "Mappings of the last population that are simulated, the fastest is taken; 0: none",
-                  .standard = "as many as 20 million packets make, 16 to 200"),
+                  .standard = "as many as 20 million packets make, 16 to 200; of worms none, or 16"),
     PIM_COUNT_ROW("refine", struct pim_conflict_choices, refinement, "N", 0, 1000000,
                   "Simulations of local moves on the fastest of these; 0: none",
-                  .standard = "as many as 20 million packets make, 200 to 4000"),
+                  .standard = "as many as 20 million packets make, 200 to 4000; of worms none"),
     PIM_COUNT_ROW("searches", struct pim_conflict_choices, searches, "N", 1, 1024,
                   "Searches with seeds of their own, local moves begin at the fastest of all",
                   .standard =

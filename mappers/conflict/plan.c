@@ -105,7 +105,7 @@ static bool replays_often(const struct pim_conflict_plan *plan)
     const bool asked = (choices->finalists != PIM_CONFLICT_BY_SIZE && choices->finalists > 0) ||
                        (choices->refinement != PIM_CONFLICT_BY_SIZE && choices->refinement > 0) ||
                        choices->searches != PIM_CONFLICT_BY_SIZE ||
-                       choices->fitness == PIM_TILE_BY_SIMULATION;
+                       choices->fitness == PIM_TILE_BY_SIMULATION || choices->log;
     return plan->replay && (!plan->machine.worms || asked);
 }
 
@@ -222,6 +222,10 @@ static enum pim_status make_study(struct search *search, struct pim_error *error
     const struct pim_tile_mapping_options mapping = options_of(search);
     if (!choices->train && !choices->weights)
         return PIM_OK;
+    if (plan->machine.worms && (choices->train || choices->judge))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "estimators learn thousands of simulated latencies, and a replay of tile.switching "
+                        "\"wormhole\" takes as long as a run: train and judge with path_hold or saf");
     plan->studied = true;
     return pim_tile_study_make(&plan->study, &study, &mapping, error);
 }

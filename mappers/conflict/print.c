@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* NULL: in nothing, or there is no estimate. */
-static const char *estimate_differs(const struct pim_conflict_plan *plan)
+/* What the simulations of this plan simplify; NULL: nothing, or there is no estimate. */
+static const char *estimate_by(const struct pim_conflict_plan *plan)
 {
     const struct pim_mapper_tiles *tiles = plan->inputs->tiles;
     return tiles && plan->replay && plan->estimate.known ? tiles->differs(plan->replay) : NULL;
@@ -54,9 +54,9 @@ static void print_estimate(const struct pim_conflict_plan *plan, FILE *file)
                pim_tile_estimate_run(estimate), stopped);
     if (plan->choices->images > 1)
         print_time(file, "estimate, first", pim_tile_estimate_image(estimate), stopped);
-    const char *differs = estimate_differs(plan);
+    const char *differs = estimate_by(plan);
     if (differs)
-        fprintf(file, "%-20s %s\n", "estimated are", differs);
+        fprintf(file, "%-20s %s\n", "estimate by", differs);
 }
 
 enum pim_status pim_conflict_print(const struct pim_conflict_plan *plan, FILE *file, struct pim_error *error)
@@ -105,8 +105,8 @@ static void put_estimate(struct pim_json *json, const struct pim_conflict_plan *
     put_real_or_null(json, "estimate_ns", estimate);
     if (plan->choices->images > 1)
         put_real_or_null(json, "estimate_first_image_ns", pim_tile_estimate_image(&plan->estimate));
-    if (estimate_differs(plan))
-        pim_json_put_text(json, "estimate_differs", estimate_differs(plan));
+    if (estimate_by(plan))
+        pim_json_put_text(json, "estimate_by", estimate_by(plan));
     if (!isfinite(estimate))
         pim_json_put_text(json, "estimate_unknown",
                           plan->inputs->tiles ? "it was stopped before its simulation had ended"

@@ -3,6 +3,7 @@
 #include "mappers/overlapim/chain/mix.h"
 #include "mappers/overlapim/constraints.h"
 #include "mappers/search/workers.h"
+#include "sim/try.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -122,6 +123,14 @@ static bool stop(void *context)
     return pim_search_limit_over(&told->limit);
 }
 
+static enum pim_status search_one(const struct pim_search_inputs *inputs, enum pim_objective objective,
+                                  struct pim_layer_mapping *found, struct pim_error *error)
+{
+    struct told *told = inputs->context;
+    told->objective = objective;
+    return pim_search_network(inputs, objective, found, error);
+}
+
 /* The fastest series so far, by the estimates; of real rows in lock step. */
 static enum pim_series fastest_of(const struct pim_overlapim_plan *plan)
 {
@@ -163,8 +172,7 @@ static enum pim_status look_wide(struct pim_overlapim_plan *plan, const struct p
     for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
         const bool by_pairs = o == PIM_OBJECTIVE_OVERLAP || o == PIM_OBJECTIVE_TRANSFORM;
         wide.budget = by_pairs && inputs->budget > PAIRS ? PAIRS : inputs->budget;
-        if (pim_search_network(&wide, (enum pim_objective)o, found[o], error) != PIM_OK)
-            return error->status;
+        PIM_TRY(search_one(&wide, (enum pim_objective)o, found[o], error));
     }
     for (unsigned s = 0; s < PIM_SERIES_WIDE; s++) {
         if (series_table[s].overlapped && !(plan->real && series_table[s].transformed) &&
@@ -226,12 +234,10 @@ static enum pim_status search_all(struct pim_overlapim_plan *plan,
     pim_search_limit_begin(&told.limit, (double)told.search->seconds, told.search->stop,
                            told.search->context);
     for (unsigned o = 0; o < PIM_OBJECTIVES; o++) {
-        told.objective = (enum pim_objective)o;
         plan->mappings[o] = calloc(plan->layers.count, sizeof *plan->mappings[o]);
         if (!plan->mappings[o])
             return pim_fail(error, PIM_NO_MEMORY, "out of memory for the mappings");
-        if (pim_search_network(&inputs, (enum pim_objective)o, plan->mappings[o], error) != PIM_OK)
-            return error->status;
+        PIM_TRY(search_one(&inputs, (enum pim_objective)o, plan->mappings[o], error));
     }
     for (unsigned s = 0; s < PIM_SERIES_WIDE; s++) {
         if (pim_chain_run(&plan->search, plan->mappings[series_table[s].found], series_table[s].transformed,

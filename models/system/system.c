@@ -191,12 +191,13 @@ enum pim_status pim_system_run(struct pim_system *system, struct pim_error *erro
     system->complete = system->units->running == 0;
     if (!system->recorder)
         return PIM_OK;
-    const uint64_t cycles = pim_kernel_now(system->kernel) / period;
-    if (system->options.timeline_begin > cycles) /* its file is abandoned with the system */
+    const uint64_t cycles = pim_system_cycles(system, pim_system_end(system));
+    const uint64_t begin = system->options.timeline_begin;
+    if (begin > 0 && begin >= cycles) /* its file is abandoned with the system */
         return pim_fail(error, PIM_BAD_INPUT,
                         "the timeline's window begins at cycle %" PRIu64 ", the run ended at cycle %" PRIu64
                         ": nothing would be in it",
-                        system->options.timeline_begin, cycles);
+                        begin, cycles);
     struct pim_recorder *recorder = system->recorder;
     system->recorder = NULL;
     return pim_recorder_close(recorder, &system->timeline_left_out, error);

@@ -1,4 +1,5 @@
 #include "tools/library/worms.h"
+#include "sim/integer.h"
 
 #include <stdlib.h>
 
@@ -12,11 +13,6 @@ struct pim_worms {
     struct pim_conflict_carrier carrier;
 };
 
-static uint64_t flits_of(uint64_t bits, uint64_t flit_bits)
-{
-    return (bits + flit_bits - 1) / flit_bits;
-}
-
 /* A packet that leaves in a time point comes behind the network's phase of that tick: it is in the next
  * cycle. */
 static void send_packet(void *context, pim_time now, uint32_t e)
@@ -24,7 +20,7 @@ static void send_packet(void *context, pim_time now, uint32_t e)
     const struct pim_worms *worms = context;
     const struct pim_task_edge *edge = &worms->graph->edge[e];
     pim_noc_send_at(worms->noc, now / worms->period + 1, worms->place[edge->source],
-                    worms->place[edge->destination], flits_of(edge->bits, worms->flit_bits), e);
+                    worms->place[edge->destination], pim_divide_up(edge->bits, worms->flit_bits), e);
 }
 
 static pim_time next(void *context)
@@ -89,7 +85,11 @@ const struct pim_conflict_carrier *pim_worms_carrier(const struct pim_worms *wor
 uint64_t pim_worms_flits(const struct pim_hardware *hardware, const struct pim_task_graph *graph)
 {
     uint64_t flits = 0;
-    for (uint32_t e = 0; e < graph->edges; e++)
-        flits += graph->edge[e].packets * flits_of(graph->edge[e].bits, hardware->noc.flit_bits);
+    for (uint32_t e = 0; e < graph->edges; e++) {
+        const uint64_t each = pim_divide_up(graph->edge[e].bits, hardware->noc.flit_bits);
+        if (each > 0 && graph->edge[e].packets > (UINT64_MAX - flits) / each)
+            return UINT64_MAX;
+        flits += graph->edge[e].packets * each;
+    }
     return flits;
 }

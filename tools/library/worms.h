@@ -16,7 +16,7 @@ void pim_worms_destroy(struct pim_worms *worms);
 
 const struct pim_conflict_carrier *pim_worms_carrier(const struct pim_worms *worms);
 
-/* Of an image. */
+/* Of an image; UINT64_MAX when there are more. */
 uint64_t pim_worms_flits(const struct pim_hardware *hardware, const struct pim_task_graph *graph);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "sim/integer.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -103,10 +104,7 @@ enum pim_status pim_tile_samples_draw(struct pim_tile_samples *samples, const st
                                       uint32_t last, struct pim_error *error)
 {
     *samples = (struct pim_tile_samples){.nodes = graph->nodes};
-    if (!options->simulate)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "estimators learn thousands of simulated latencies, and a replay of tile.switching "
-                        "\"wormhole\" takes as long as a run: train and judge with path_hold or saf");
+    assert(options->simulate);
     if (first >= last || last > PIM_TILE_POPULATIONS)
         return pim_fail(error, PIM_BAD_INPUT,
                         "populations %" PRIu32 " to %" PRIu32 ": allowed are 0 to %d, one at least", first,

@@ -318,8 +318,8 @@ enum pim_status pim_conflict_run(const struct pim_task_graph *graph, const uint3
     *result = (struct pim_conflict_result){0};
     if (options->switching == PIM_SWITCHING_WORMHOLE && !options->carrier)
         return pim_fail(error, PIM_BAD_INPUT,
-                        "the routers of models/noc carry the packets of `pimsim run` alone: map the network, "
-                        "and run the trace with tile.switching = \"wormhole\"");
+                        "there is no network that carries worms here: map the network with `pimsim map "
+                        "conflict`, and run the trace with tile.switching = \"wormhole\"");
     replay->nodes =
         (struct pim_conflict_nodes){.noun = "node", .context = &run, .look = look_at, .send = send_packet};
     enum pim_status status = conflict_replay_initialize(replay, error);

@@ -198,7 +198,7 @@ pimsim_command_test(map_conflict_starving_worms "map conflict --network recorded
 pimsim_command_test(map_conflict_worms_estimate "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole" 0
   "\nestimate             132\\.549 us\nlatency              132\\.549 us\n" "^$")
 pimsim_command_test(map_conflict_worms_whole "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole --batch 100 --format json" 0
-  "\"estimate_differs\": \"worms whole, as with noc.fidelity .*16 million flits" "^$")
+  "\"estimate_by\": \"worms whole, as with noc.fidelity .*16 million flits" "^$")
 pimsim_command_test(map_conflict_refine "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --finalists 0 --refine 9" 2 "^$"
   "^pimsim map conflict: --refine begins at finalists, and --finalists 0 leaves none\n")
 # What cannot be is told before the order of addresses, which does not know of it.
