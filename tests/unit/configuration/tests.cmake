@@ -199,6 +199,8 @@ pimsim_command_test(map_conflict_worms_estimate "map conflict --network recorded
   "\nestimate             132\\.549 us\nlatency              132\\.549 us\n" "^$")
 pimsim_command_test(map_conflict_worms_whole "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --mapping snake --set tile.switching=wormhole --batch 100 --format json" 0
   "\"estimate_by\": \"worms whole, as with noc.fidelity .*16 million flits" "^$")
+pimsim_command_test(map_conflict_worms_train "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --set tile.switching=wormhole --finalists 2 --train w.json" 1 "^$"
+  "train and judge with path_hold or saf\n$")
 pimsim_command_test(map_conflict_refine "map conflict --network recorded:cifar-alexnet --hardware ${PROJECT_SOURCE_DIR}/configs/hardware/noc-conflict-16x16.cfg --finalists 0 --refine 9" 2 "^$"
   "^pimsim map conflict: --refine begins at finalists, and --finalists 0 leaves none\n")
 # What cannot be is told before the order of addresses, which does not know of it.
