@@ -81,6 +81,7 @@ struct pim_conflict_carrier {
     /* Tells `replay` what has left its source and what has come, by the functions below. */
     void (*step)(void *context, pim_time now, struct conflict_replay *replay);
 };
+/* A packet of the edge has left its source; one is there, over so many links (`hops`). */
 void pim_conflict_injected(struct conflict_replay *replay, uint32_t edge);
 void pim_conflict_delivered(struct conflict_replay *replay, uint32_t edge, uint32_t hops);
 

@@ -12,9 +12,8 @@ static void send_packet(void *context, uint32_t e)
 {
     struct pim_tiles *tiles = context;
     const struct pim_task_edge *edge = &tiles->graph->edge[e];
-    uint64_t flit_bits = tiles->configuration.zero_load.flit_bits;
-    pim_noc_send(tiles->units.noc, edge->source, edge->destination, (edge->bits + flit_bits - 1) / flit_bits,
-                 e);
+    pim_noc_send(tiles->units.noc, edge->source, edge->destination,
+                 pim_task_flits(edge, tiles->configuration.zero_load.flit_bits), e);
 }
 
 static void injected(void *context, uint64_t packet, uint32_t source)

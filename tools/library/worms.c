@@ -1,5 +1,4 @@
 #include "tools/library/worms.h"
-#include "sim/integer.h"
 
 #include <stdlib.h>
 
@@ -20,7 +19,7 @@ static void send_packet(void *context, pim_time now, uint32_t e)
     const struct pim_worms *worms = context;
     const struct pim_task_edge *edge = &worms->graph->edge[e];
     pim_noc_send_at(worms->noc, now / worms->period + 1, worms->place[edge->source],
-                    worms->place[edge->destination], pim_divide_up(edge->bits, worms->flit_bits), e);
+                    worms->place[edge->destination], pim_task_flits(edge, worms->flit_bits), e);
 }
 
 static pim_time next(void *context)
@@ -86,7 +85,7 @@ uint64_t pim_worms_flits(const struct pim_hardware *hardware, const struct pim_t
 {
     uint64_t flits = 0;
     for (uint32_t e = 0; e < graph->edges; e++) {
-        const uint64_t each = pim_divide_up(graph->edge[e].bits, hardware->noc.flit_bits);
+        const uint64_t each = pim_task_flits(&graph->edge[e], hardware->noc.flit_bits);
         if (each > 0 && graph->edge[e].packets > (UINT64_MAX - flits) / each)
             return UINT64_MAX;
         flits += graph->edge[e].packets * each;

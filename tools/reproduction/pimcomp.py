@@ -596,6 +596,8 @@ def main():
     options = parser.parse_args()
     if options.quick and options.part in ("sizes", "choices"):
         parser.error(f"--part {options.part} has no short form: without --quick")
+    if options.preset != "default" and options.part == "compile":
+        parser.error("--part compile is of preset paper: without --preset")
     parts = [options.part] if options.part else [part for part in PARTS if not options.quick or part not in ("sizes", "choices")]
     report = Report("PIMCOMP, section VIII: ours beside the paper's", options.o)
     networks = NETWORKS[:2] if options.quick else NETWORKS

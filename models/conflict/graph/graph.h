@@ -15,6 +15,7 @@
 #ifndef PIMSIM_MODELS_CONFLICT_GRAPH_GRAPH_H
 #define PIMSIM_MODELS_CONFLICT_GRAPH_GRAPH_H
 
+#include "sim/integer.h"
 #include "sim/status.h"
 
 #include <stdbool.h>
@@ -44,6 +45,12 @@ struct pim_task_edge {
     uint64_t bits;                /* per packet */
     size_t first; /* step s of the destination: graph->need[first + s], graph->drop[first + s] */
 };
+
+/* Flits of one of its packets as a worm. */
+static inline uint64_t pim_task_flits(const struct pim_task_edge *edge, uint64_t flit_bits)
+{
+    return pim_divide_up(edge->bits, flit_bits);
+}
 
 struct pim_task_graph {
     char *name;
