@@ -79,8 +79,12 @@ static void destroy(void *context)
     free(replay);
 }
 
-/* Flits of worms that are replayed one by one, of all images. */
-#define EXACT_FLITS UINT64_C(16000000)
+/* Flits of worms that are replayed one by one, of all images, in millions. */
+#define EXACT_MILLIONS 16
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+
+static const uint64_t exact_flits = EXACT_MILLIONS * UINT64_C(1000000);
 
 /* Whether the cheaper fidelity knows the network. */
 static bool is_plain(const struct pim_noc_configuration *noc)
@@ -116,7 +120,7 @@ static enum pim_status create(void *context, const struct pim_tile_graph *tiles,
         return PIM_OK;
     replay->worms = hardware;
     replay->fidelity = hardware->noc.fidelity;
-    if (pim_worms_flits(hardware, replay->graph) > EXACT_FLITS / images && is_plain(&hardware->noc))
+    if (pim_worms_flits(hardware, replay->graph) > exact_flits / images && is_plain(&hardware->noc))
         replay->fidelity = PIM_NOC_ANALYTIC;
     return PIM_OK;
 }
@@ -126,7 +130,8 @@ static const char *differs(const void *context)
     const struct replay *replay = context;
     if (!replay->worms || replay->fidelity == replay->worms->noc.fidelity)
         return NULL;
-    return "worms whole, as with noc.fidelity \"analytic\": they have more than 16 million flits";
+    return "worms whole, as with noc.fidelity \"analytic\": they have more than " TEXT(
+        EXACT_MILLIONS) " million flits";
 }
 
 static enum pim_status replay_worms(const struct replay *replay, const uint32_t *place,
