@@ -81,7 +81,7 @@ static void draw_serial(struct pim_instruction *instruction, uint64_t *state)
         instruction->u.row_compute.size = 1 + (uint8_t)(random >> 20) % 24;
 }
 
-/* An instruction of banks that compute; `random` is what its opcode was chosen by. */
+/* An instruction of banks that compute; `random` chooses its detail. */
 static void draw_rows(struct pim_instruction *instruction, uint64_t *state, uint64_t random, uint32_t unit,
                       uint32_t units)
 {
@@ -140,20 +140,15 @@ static void draw_tile(struct pim_instruction *instruction, uint64_t *state, uint
     }
 }
 
-static const uint8_t opcodes[] = {
-    PIM_OP_LOAD,       PIM_OP_STORE,       PIM_OP_MATRIX,       PIM_OP_MVM,        PIM_OP_BIT_SERIAL,
-    PIM_OP_VECTOR,     PIM_OP_SEND,        PIM_OP_RECEIVE,      PIM_OP_LOCAL_LOAD, PIM_OP_LOCAL_STORE,
-    PIM_OP_LOCAL_COPY, PIM_OP_LOCAL_WRITE, PIM_OP_LOCAL_VECTOR, PIM_OP_JOIN,       PIM_OP_ROW_TRANSPOSE,
-    PIM_OP_ROW_MOVE,   PIM_OP_ROW_SEND,    PIM_OP_ROW_RECEIVE,  PIM_OP_TILE_INPUT, PIM_OP_TILE_OUTPUT,
-    PIM_OP_TILE_TAKE,  PIM_OP_TILE_STEP,   PIM_OP_TILE_VECTOR,  PIM_OP_ARRAY_WRITE};
-
 /* Any valid instruction that may stand outside of a block, in the middle of a phase. */
 static struct pim_instruction draw_instruction(uint64_t *state, uint32_t unit, uint32_t units,
                                                uint64_t before)
 {
     struct pim_instruction instruction = {0};
     uint64_t random = draw(state);
-    instruction.opcode = opcodes[random % sizeof opcodes];
+    do /* any but those that give a program its form */
+        instruction.opcode = (uint8_t)(draw(state) % PIM_OPCODES);
+    while (pim_opcode_engine(instruction.opcode) == PIM_ENGINE_CONTROL && instruction.opcode != PIM_OP_JOIN);
     switch ((enum pim_opcode)instruction.opcode) {
     case PIM_OP_LOAD:
     case PIM_OP_STORE:
