@@ -2,6 +2,7 @@
 
 #include "models/bitserial/reram.h"
 #include "models/bitserial/steps.h"
+#include "models/unit/unit.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -135,7 +136,7 @@ enum pim_status pim_channel_check(const struct pim_channel_memory *memory,
                             rows * instruction->u.row_message.banks, (int)PIM_ROWS_OF_A_MOVE);
         return check_rows(memory, instruction->u.row_message.row, rows, "row", error);
     default:
-        return pim_fail(error, PIM_BAD_INPUT, "channels have no engine for it");
+        return pim_unit_refuse_opcode(instruction->opcode, error);
     }
 }
 

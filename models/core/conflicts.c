@@ -126,7 +126,7 @@ static PIM_NOINLINE void refuse(struct pim_core *core, const struct pim_core_slo
         pim_core_fail(core, slot, "the global memory ends at %" PRIu64, configuration->global_bytes);
         return;
     default:
-        pim_core_fail(core, slot, "cores have no engine for it: its hardware is array.kind = \"node\"");
+        pim_unit_no_engine(&core->unit, slot->sequence, instruction->opcode);
         return;
     }
 }

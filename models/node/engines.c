@@ -299,7 +299,7 @@ static uint8_t start(struct pim_node *node, struct pim_slot *slot)
     case PIM_OP_RECEIVE:
         return start_receive(node, slot);
     default:
-        pim_node_fail(node, slot, "this hardware has no engine for it");
+        pim_unit_no_engine(&node->unit, slot->sequence, slot->instruction.opcode);
         return PIM_STATE_WAIT + PIM_WAIT_ISSUE;
     }
 }

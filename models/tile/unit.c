@@ -65,7 +65,6 @@ static bool prepare(struct pim_unit *unit, uint64_t sequence, const struct pim_i
                     uint64_t now)
 {
     struct pim_tile *tile = (struct pim_tile *)unit;
-    struct pim_error problem = {.status = PIM_OK};
     (void)now;
     switch ((int)instruction->opcode) {
     case PIM_OP_TILE_OUTPUT:
@@ -81,8 +80,7 @@ static bool prepare(struct pim_unit *unit, uint64_t sequence, const struct pim_i
         tile->armed = true;
         return false; /* nothing is fetched beyond it */
     default:
-        (void)pim_fail(&problem, PIM_BAD_INPUT, "tiles do not execute it");
-        pim_unit_fail_at(unit, sequence, instruction->opcode, "%s", problem.text);
+        pim_unit_no_engine(unit, sequence, instruction->opcode);
         return false;
     }
 }

@@ -1,6 +1,7 @@
 /* What every unit does once: life cycle, phases, results, errors, and the report of who waits for what. */
 #include "models/unit/unit.h"
 #include "sim/arena.h"
+#include "traces/check/instruction.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -42,6 +43,30 @@ void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode,
     va_end(arguments);
     (void)snprintf(place, sizeof place, ", instruction %" PRIu64 " (%s)", sequence, pim_opcode_name(opcode));
     fail(unit, place, text);
+}
+
+enum pim_status pim_unit_refuse_opcode(unsigned opcode, struct pim_error *error)
+{
+    static const char *const kinds[] = {[PIM_CHECK_NODES] = "node",
+                                        [PIM_CHECK_CORES] = "core",
+                                        [PIM_CHECK_CHANNELS] = "channel",
+                                        [PIM_CHECK_TILES] = "tile"}; /* values of array.kind */
+    char names[64] = "";
+    size_t at = 0;
+    if (opcode == PIM_OP_BIT_SERIAL)
+        return pim_fail(error, PIM_BAD_INPUT, "there is no engine for it: row_compute has taken its place");
+    for (unsigned i = PIM_CHECK_NODES; i < sizeof kinds / sizeof kinds[0]; i++)
+        if ((pim_check_units_of(opcode) >> i & 1U) != 0)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%s\"", at > 0 ? " or " : "", kinds[i]);
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "this hardware has no engine for it: that of array.kind = %s executes it", names);
+}
+
+void pim_unit_no_engine(struct pim_unit *unit, uint64_t sequence, unsigned opcode)
+{
+    struct pim_error error;
+    (void)pim_unit_refuse_opcode(opcode, &error);
+    pim_unit_fail_at(unit, sequence, opcode, "%s", error.text);
 }
 
 static bool in_time(const struct pim_units *units, pim_time from, uint64_t cycles, pim_time period)

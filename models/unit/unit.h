@@ -179,6 +179,11 @@ void pim_unit_fail(struct pim_unit *unit, const char *format, ...) PIM_PRINTF(2,
 void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode, const char *format, ...)
     PIM_PRINTF(4, 5);
 
+/* The refusal of an instruction that these units have no engine for: it names the hardware that has one. */
+enum pim_status pim_unit_refuse_opcode(unsigned opcode, struct pim_error *error);
+/* The same as the first error of a run. */
+void pim_unit_no_engine(struct pim_unit *unit, uint64_t sequence, unsigned opcode);
+
 /* Do `cycles` of a clock from tick `from` on end within time_last? Else the run has failed, at an instruction
  * if one is named. */
 bool pim_unit_in_time(struct pim_unit *unit, pim_time from, uint64_t cycles, pim_time period);

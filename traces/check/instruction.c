@@ -13,8 +13,7 @@ enum {
     ANY = NODES | CORES | CHANNELS | TILES
 };
 
-/* A bit for each kind of unit that executes an opcode. */
-static unsigned units_of_opcode(unsigned opcode)
+unsigned pim_check_units_of(unsigned opcode)
 {
     static const unsigned char masks[] = {
 #define OPCODE(number, name, mnemonic, engine, units, ...) [number] = units,
@@ -26,7 +25,7 @@ static unsigned units_of_opcode(unsigned opcode)
 /* Who alone executes an opcode; PIM_CHECK_ANY: several do. */
 static enum pim_check_kind kind_of_opcode(unsigned opcode)
 {
-    switch (units_of_opcode(opcode)) {
+    switch (pim_check_units_of(opcode)) {
     case NODES:
         return PIM_CHECK_NODES;
     case CORES:
@@ -43,7 +42,7 @@ static enum pim_check_kind kind_of_opcode(unsigned opcode)
 enum pim_status pim_check_kind_of(const struct pim_instruction *instruction, enum pim_check_kind kind,
                                   struct pim_error *error)
 {
-    if (PIM_LIKELY(units_of_opcode(instruction->opcode) >> kind & 1))
+    if (PIM_LIKELY(pim_check_units_of(instruction->opcode) >> kind & 1))
         return PIM_OK;
     const enum pim_check_kind own = kind_of_opcode(instruction->opcode);
     if (own == PIM_CHECK_ANY && kind == PIM_CHECK_TILES)

@@ -4,6 +4,9 @@
 
 #include "traces/check/limits.h"
 
+/* A bit 1 << kind for each kind of unit that executes an opcode. */
+unsigned pim_check_units_of(unsigned opcode);
+
 /* For nodes or for cores: as limits->kind says; else as the first instruction does that only one of them
  * executes; nodes when there is none. Reads stored programs up to that instruction. */
 enum pim_status pim_check_find_kind(const struct pim_trace *trace, const struct pim_check_limits *limits,

@@ -26,8 +26,10 @@ START_TEST(programs_are_refused)
         {"row_move column source=0 result=0 rows=1 shift=8192\n", "shift is 8192: a row has 8192 columns"},
         {"row_move column source=0 result=0 rows=32768 banks=8\n", "rows 0 to 32767"},
         {"row_send channel peer=1 row=0 rows=40000\n", "row: rows 0 to 39999"},
-        {"load none address=0 bytes=1\n", "instruction 1 (load): channels have no engine for it"},
-        {"bit_serial add bits=1 rows=1\n", "channels have no engine for it"},
+        {"load none address=0 bytes=1\n",
+         "instruction 1 (load): this hardware has no engine for it: that of array.kind = \"node\""},
+        {"send peer=1 bytes=1\n", "that of array.kind = \"node\" or \"core\" executes it"},
+        {"bit_serial add bits=1 rows=1\n", "there is no engine for it: row_compute has taken its place"},
         {".unit 0\nrow_send channel peer=1 tag=5 row=0 rows=4 banks=2\n"
          ".unit 1\nrow_receive channel peer=0 tag=5 row=0 rows=7\n",
          "channel 0, instruction 1 (row_send): sends 4 rows of 2 banks, tag 5, and channel 1 waits for 7 of "

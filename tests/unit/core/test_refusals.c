@@ -92,7 +92,11 @@ END_TEST
 START_TEST(kinds)
 {
     struct run run = {.width = 1, .height = 1};
-    replay_badly(&run, ".unit 0\nload input address=0 bytes=8\n", PIM_BAD_INPUT, "array.kind");
+    replay_badly(&run, ".unit 0\nload input address=0 bytes=8\n", PIM_BAD_INPUT,
+                 "that of array.kind = \"node\"");
+    replay_badly(&run, ".unit 0\nrow_compute add bits=8 source=0 second=8 result=16\n", PIM_BAD_INPUT,
+                 "that of array.kind = \"channel\"");
+    replay_badly(&run, ".unit 0\ntile_step time=1\n", PIM_BAD_INPUT, "that of array.kind = \"tile\"");
     run.settings[0] = "array.kind=node";
     replay_badly(&run, ".unit 0\n.array_group rows=4 columns=4\n", PIM_BAD_INPUT, "array.kind");
     replay_badly(&run,

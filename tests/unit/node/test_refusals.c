@@ -53,7 +53,7 @@ static const struct {
      "instruction 1 (vector): ACU operation copy"},
     /* engines that this family has not */
     {PHASE UNIT(0, "mvm group=0 windows=1 input_address=0 input_bytes=1 output_address=0 output_bytes=1\n"),
-     "instruction 1 (mvm): this hardware has no engine for it"},
+     "instruction 1 (mvm): this hardware has no engine for it: that of array.kind = \"core\" executes it"},
     {PHASE UNIT(0, "bit_serial add bits=8 rows=3 first_bank=0 banks=1 count=1\n"), "no engine for it"},
     /* messages of different size */
     {PHASE UNIT(0, "send peer=1 tag=3 address=0 bytes=10\n")

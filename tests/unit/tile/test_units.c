@@ -149,7 +149,8 @@ static const struct {
      "more steps than the 2 packets", "it has 3 steps, and declares 2 packets for tile 1", PIM_BAD_INPUT,
      PIM_BAD_INPUT},
     {SOURCE "load input address=0 bytes=8\nphase_end 0\n" SINK "tile_vector time=1\nphase_end 1\n",
-     "tiles do not execute it", "load is an instruction of nodes: tiles", PIM_BAD_INPUT, PIM_BAD_INPUT},
+     "no engine for it: that of array.kind = \"node\"", "load is an instruction of nodes: tiles",
+     PIM_BAD_INPUT, PIM_BAD_INPUT},
     {SOURCE "tile_step time=1\nphase_end 0\n" SINK
             "tile_take packets=2 free=2\ntile_vector time=1\nphase_end 1\n",
      "tile 1, step 0: waits for 2 packets of tile 0, 1 have come", "tile 0: it has 1 steps, and declares 2",
