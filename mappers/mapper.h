@@ -165,7 +165,7 @@ struct pim_mapper {
        wanted. PIM_USAGE. NULL: all are good. */
     enum pim_status (*accept)(const void *options, bool writes, struct pim_error *error);
 
-    /* The job that options ask for, into a zeroed `job`; cheap. */
+    /* The job that options ask for, into a zeroed `job`; cheap. NULL: it is known with the plan alone. */
     void (*foresee)(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job);
 
     /* Decides everything, in `plan_size` zeroed bytes. `options` is borrowed too. */

@@ -315,6 +315,41 @@ START_TEST(refused_mappings_leave_nothing)
 }
 END_TEST
 
+/* A mapper that foresees nothing tells another job by its plan. */
+START_TEST(other_jobs_are_refused)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        const bool foresees = (i & 1) == 0, other = i >= 2;
+        struct run run;
+        struct pim_map *map = NULL;
+        struct pim_error error;
+        begin(&run, &samples[2], "test_mapper_job.bin");
+        ck_assert_msg(pim_map_create(&run.request, &map, &error) == PIM_OK, "%s", error.text);
+        pim_map_destroy(map);
+        struct pim_trace *trace;
+        ck_assert_msg(pim_trace_open("test_mapper_job.bin", &trace, &error) == PIM_OK, "%s", error.text);
+        struct pim_trace_description job = *pim_trace_description(trace);
+        struct pim_mapper mapper = *run.request.mapper;
+        if (!foresees)
+            mapper.foresee = NULL;
+        if (other)
+            job.network = "another";
+        run.request.mapper = &mapper;
+        run.request.job = &job;
+        run.request.output = "test_mapper_job_again.bin";
+        ck_assert_msg(pim_map_create(&run.request, &map, &error) == (other ? PIM_USAGE : PIM_OK), "%u: %s", i,
+                      error.text);
+        if (other)
+            ck_assert_msg(strstr(error.text, "the trace is of another ("), "%s", error.text);
+        pim_map_destroy(map);
+        pim_trace_close(trace);
+        (void)unlink("test_mapper_job.bin");
+        (void)unlink("test_mapper_job_again.bin");
+        end(&run);
+    }
+}
+END_TEST
+
 /* --- ends --- */
 
 /* Who stops a search: at once, or as soon as its limit of one second is over. */
@@ -386,6 +421,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(cases, tables_hold_together);
     tcase_add_loop_test(cases, plans_and_traces_agree, 0, (int)(sizeof samples / sizeof samples[0]));
     tcase_add_test(cases, refused_mappings_leave_nothing);
+    tcase_add_test(cases, other_jobs_are_refused);
     tcase_add_loop_test(cases, the_first_cause_of_an_end_is_told, 0, 2 * SEARCHED);
     suite_add_tcase(suite, cases);
     srunner_add_suite(runner, suite);
