@@ -8,6 +8,7 @@
 #include "traces/text/fields.h"
 #include "traces/text/text.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,22 @@ START_TEST(golden_texts_assemble_to_their_file)
 }
 END_TEST
 
+START_TEST(golden_files_stand_on_their_page)
+{
+    char row[PATH_SIZE], hash[32];
+    char *page = golden_bytes("README", "md", &(size_t){0});
+    struct pim_trace *trace = golden_open(golden[_i]);
+    (void)snprintf(row, sizeof row, "| `%s.bin` | ", golden[_i]);
+    (void)snprintf(hash, sizeof hash, "`%016" PRIx64 "` |", pim_trace_hash(trace));
+    const char *place = strstr(page, row);
+    ck_assert_msg(place, "no row \"%s\" in tests/data/traces/README.md", row);
+    const char *found = strstr(place, hash);
+    ck_assert_msg(found && found < strchr(place, '\n'), "%s%s", row, hash);
+    pim_trace_close(trace);
+    free(page);
+}
+END_TEST
+
 /* What the golden files hold: each opcode and each detail of it. */
 static void see_all(bool seen[PIM_OPCODES][UINT8_MAX + 1])
 {
@@ -167,6 +184,7 @@ Suite *golden_suite(void)
     tcase_add_checked_fixture(cases, setup, teardown);
     tcase_add_loop_test(cases, golden_files_read_as_their_text, 0, GOLDEN);
     tcase_add_loop_test(cases, golden_texts_assemble_to_their_file, 0, GOLDEN);
+    tcase_add_loop_test(cases, golden_files_stand_on_their_page, 0, GOLDEN);
     tcase_add_test(cases, golden_files_show_everything);
     tcase_add_test(cases, hash_is_without_equations);
     suite_add_tcase(suite, cases);
