@@ -184,6 +184,9 @@ static const struct sample {
      "vgg8",
      "network.image=16",
      {"layout=balance", "batch=2", "no-keeping"}},
+    {"nicepim", "nicepim-4x4", {NULL}, "vgg8", "network.image=16", {"threads=2"}},
+    {"overlapim", "fast-overlapim-hbm2", {NULL}, "vgg8", "network.image=32", {"budget=20", "threads=2"}},
+    {"conflict", "noc-conflict-16x16", {NULL}, "vgg8", "network.image=32", {"mapping=snake"}},
 };
 
 struct run {
@@ -247,6 +250,18 @@ static char *text_of(struct pim_map *map)
     (void)fclose(out);
     return text;
 }
+
+START_TEST(every_mapper_has_a_sample)
+{
+    const struct pim_mapper *mapper;
+    for (size_t i = 0; (mapper = pim_mapper_at(i)) != NULL; i++) {
+        bool found = false;
+        for (size_t j = 0; j < sizeof samples / sizeof samples[0]; j++)
+            found = found || strcmp(samples[j].mapper, mapper->name) == 0;
+        ck_assert_msg(found, "%s", mapper->name);
+    }
+}
+END_TEST
 
 /* With a trace or without one, a plan is the same, its estimate is that of the trace, and a trace made twice
  * is one trace. */
@@ -419,6 +434,7 @@ void pimsim_suites(SRunner *runner)
     tcase_add_test(cases, options_are_refused);
     tcase_add_test(cases, options_know_whether_they_are_given);
     tcase_add_test(cases, tables_hold_together);
+    tcase_add_test(cases, every_mapper_has_a_sample);
     tcase_add_loop_test(cases, plans_and_traces_agree, 0, (int)(sizeof samples / sizeof samples[0]));
     tcase_add_test(cases, refused_mappings_leave_nothing);
     tcase_add_test(cases, other_jobs_are_refused);
