@@ -73,6 +73,24 @@ class Module(unittest.TestCase):
         with self.assertRaisesRegex(pimsim.Error, "results"):
             pimsim.sweep(specification, results)
 
+    def test_what_progress_raises_ends_the_work(self):
+        told, specification, results = [], self.path("ends.cfg"), self.path("ends.sqlite")
+
+        def refuse(*what):
+            told.append(what)
+            raise ValueError("enough")
+
+        with open(specification, "w", encoding="utf-8") as file:
+            file.write(f'trace = "{self.trace}"; axes = {{ noc = {{ flit_bits = [16, 32, 64]; }}; }};')
+        with self.assertRaisesRegex(ValueError, "enough"):
+            pimsim.sweep(specification, results, threads=1, progress=refuse)
+        self.assertEqual(told, [("points", 1, 3)])
+        self.assertEqual(sum("statistics" in point for point in pimsim.read_sweep(results)["points"]), 1)
+        told.clear()
+        with self.assertRaisesRegex(ValueError, "enough"):
+            pimsim.map("allspark", NETWORK, HARDWARE, set=SMALL, progress=refuse)
+        self.assertEqual(len(told), 1)
+
     def test_mappers_and_their_options(self):
         found = pimsim.mappers()
         self.assertIn("pimcomp", found)

@@ -103,9 +103,11 @@ def _load():
 _library = _load()
 
 
-def _call(function, *arguments):
+def _call(function, *arguments, watch=None):
     buffer = ctypes.create_string_buffer(MESSAGE_BYTES)
     status = function(*arguments, buffer, MESSAGE_BYTES)
+    if watch and watch.problem is not None:
+        raise watch.problem
     if status != 0:
         raise Error(status, buffer.value.decode("utf-8", "replace"))
 
@@ -149,9 +151,21 @@ def _assignments(items):
     return (ctypes.c_char_p * (len(items) + 1))(*[_whole(str(item).encode()) for item in items]), len(items)
 
 
-def _report(progress):
-    """A function progress(what, done, total) as C calls it."""
-    return _progress(lambda _, what, done, total: progress(what.decode(), done, total)) if progress else _progress()
+class _Watch:
+    """A function progress(what, done, total) as C calls it. No exception passes C: the first one ends the work, and is raised behind it."""
+
+    def __init__(self, progress):
+        self.problem = None
+        self._told = progress
+        self.progress = _progress(self._report) if progress else _progress()
+        self.stop = _stop(lambda _: self.problem is not None) if progress else _stop()
+
+    def _report(self, _, what, done, total):
+        if self.problem is None:
+            try:
+                self._told(what.decode(), done, total)
+            except BaseException as problem:  # pylint: disable=broad-exception-caught
+                self.problem = problem
 
 
 def version():
@@ -192,12 +206,12 @@ def map(mapper, network, hardware, trace=None, set=None, dim=None, progress=None
     """
     words = [name.replace("_", "-") if value is True else f"{name.replace('_', '-')}={_value(value)}" for name, value in options.items() if value is not False]
     (overrides, count), (own, own_count), (dimensions, dimension_count) = _assignments(set), _assignments(words), _assignments(dim)
-    report = _report(progress)
+    watch = _Watch(progress)
     request = _MapOptions(ctypes.sizeof(_MapOptions), _whole(mapper.encode()), _bytes(network), _bytes(hardware), overrides, count, own, own_count,
-                          dimensions, dimension_count, _bytes(trace), report, _stop(), None)
+                          dimensions, dimension_count, _bytes(trace), watch.progress, watch.stop, None)
     mapping = ctypes.c_void_p()
-    _call(_library.pimsim_map, ctypes.byref(mapping), ctypes.byref(request))
     try:
+        _call(_library.pimsim_map, ctypes.byref(mapping), ctypes.byref(request), watch=watch)
         plan = json.loads(_library.pimsim_mapping_plan(mapping))
         plan["estimate_cycles"] = _library.pimsim_mapping_cycles(mapping) or None
         return plan
@@ -208,12 +222,12 @@ def map(mapper, network, hardware, trace=None, set=None, dim=None, progress=None
 def sweep(specification, results, set=None, cache=None, mode="new", threads=0, progress=None):  # pylint: disable=redefined-builtin
     """Runs what `results` (SQLite) lacks of a sweep: mode "new", "resume" or "force". All points, as `pimsim sweep --export json`."""
     overrides, count = _assignments(set)
-    report = _report(progress)
+    watch = _Watch(progress)
     options = _SweepOptions(ctypes.sizeof(_SweepOptions), _bytes(specification), _bytes(results), _bytes(cache), overrides, count, _choice("mode", mode, MODES),
-                            _count("threads", threads, 32), report, _stop(), None)
+                            _count("threads", threads, 32), watch.progress, watch.stop, None)
     made = ctypes.c_void_p()
-    _call(_library.pimsim_sweep, ctypes.byref(made), ctypes.byref(options))
     try:
+        _call(_library.pimsim_sweep, ctypes.byref(made), ctypes.byref(options), watch=watch)
         return json.loads(_library.pimsim_sweep_json(made))
     finally:
         _library.pimsim_sweep_destroy(made)
