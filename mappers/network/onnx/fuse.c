@@ -55,11 +55,21 @@ static bool per_channel(const struct pim_onnx_value *constant, const struct pim_
     return axis >= ahead;
 }
 
+/* Whether a node that is taken over multiplies every one of `channels` by a learned number. */
+static bool scales(const struct pim_onnx_importer *i, const struct Onnx__NodeProto *node, uint32_t at,
+                   uint32_t channels)
+{
+    return is(node, "BatchNormalization") ||
+           ((is(node, "Mul") || is(node, "Div")) &&
+            pim_onnx_elements(&i->value[other_input(i, node, at)].shape) == channels);
+}
+
 uint32_t pim_onnx_absorb_affine(struct pim_onnx_importer *i, const struct pim_shape *shape, uint32_t axis,
                                 bool *bias)
 {
     uint32_t at = value_of(i, i->node->output[0]);
     i->shift = PIM_NONE;
+    i->scaled = false;
     for (;;) {
         const struct Onnx__NodeProto *next = at == PIM_NONE ? NULL : only_reader(i, at);
         if (!next || next->n_output == 0)
@@ -81,6 +91,7 @@ uint32_t pim_onnx_absorb_affine(struct pim_onnx_importer *i, const struct pim_sh
         if (!take)
             return at;
         *bias |= shift;
+        i->scaled |= scales(i, next, at, shape->dimension[axis]);
         if (shift)
             i->shift =
                 is(next, "BatchNormalization") ? value_of(i, next->input[1]) : other_input(i, next, at);
@@ -224,7 +235,9 @@ static bool fuse_layer_normalization(struct pim_onnx_importer *i)
     i->node = i->model->node[nodes[5]];
     uint32_t out = pim_onnx_absorb_affine(i, &i->value[x].shape, rank - 1, &shift);
     i->node = work;
-    const union pim_attributes a = {.normalization = {.kind = PIM_NORMALIZATION_LAYER, .affine = shift}};
+    const union pim_attributes a = {.normalization = {.kind = PIM_NORMALIZATION_LAYER,
+                                                      .affine = i->scaled || shift,
+                                                      .unshifted = !shift}};
     uint32_t layer = pim_onnx_layer_of(i, &i->value[x]);
     layer = pim_onnx_add(i, PIM_OPERATOR_NORMALIZATION, "layer_normalization", &a, 1, &layer);
     pim_onnx_bind_value(i, out, layer);

@@ -206,6 +206,33 @@ START_TEST(written_out_layers_are_recognised)
 }
 END_TEST
 
+/* Layer normalisation written out with a scale, without a shift, as of models without biases. */
+START_TEST(a_written_out_normalisation_without_a_shift_has_its_scale)
+{
+    struct model m = {.opset = 13};
+    model_input(&m, "x", INTS(1, 4, 8));
+    model_number(&m, "two", 2);
+    model_number(&m, "e", 1e-5f);
+    model_weights(&m, "s", INTS(8));
+    model_node(&m, "ReduceMean", "mean", "x", "n1");
+    model_integers(&m, "axes", INTS(-1));
+    model_node(&m, "Sub", "sub", "x n1", "n2");
+    model_node(&m, "Pow", "pow", "n2 two", "n3");
+    model_node(&m, "ReduceMean", "variance", "n3", "n4");
+    model_integers(&m, "axes", INTS(-1));
+    model_node(&m, "Add", "epsilon", "n4 e", "n5");
+    model_node(&m, "Sqrt", "deviation", "n5", "n6");
+    model_node(&m, "Div", "divide", "n2 n6", "n7");
+    model_node(&m, "Mul", "double", "n7 two", "n8");
+    model_node(&m, "Mul", "scale", "n8 s", "y");
+    model_output(&m, "y");
+    struct pim_network *network = model_read(&m);
+    ck_assert_uint_eq(network->graph.count, 2);
+    ck_assert_uint_eq(layer_named(network, "mean.layer_normalization")->parameters, 8);
+    pim_network_destroy(network);
+}
+END_TEST
+
 START_TEST(poolings)
 {
     struct model m = {.opset = 13};
@@ -351,6 +378,7 @@ static Suite *import(void)
     tcase_add_test(tests, products);
     tcase_add_test(tests, shared_weights_count_once);
     tcase_add_test(tests, written_out_layers_are_recognised);
+    tcase_add_test(tests, a_written_out_normalisation_without_a_shift_has_its_scale);
     tcase_add_test(tests, poolings);
     tcase_add_test(tests, dead_nodes_unsorted_nodes_and_unnamed_nodes);
     tcase_add_test(tests, symbolic_dimensions);

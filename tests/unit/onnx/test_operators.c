@@ -509,6 +509,38 @@ START_TEST(padding_that_is_not_zero)
 }
 END_TEST
 
+/* SAME is of the padded map: 10 x 11 positions here, which a stride of 2 halves, rounded up. */
+START_TEST(padding_before_a_convolution_that_pads_by_itself)
+{
+    static const struct {
+        const char *pad;
+        uint32_t before, after;
+    } kinds[] = {{"SAME_UPPER", 1, 2}, {"SAME_LOWER", 2, 1}};
+    for (size_t k = 0; k < 2; k++) {
+        struct model m = {.opset = 13};
+        model_input(&m, "x", INTS(1, 4, 8, 8));
+        model_weights(&m, "w", INTS(6, 4, 3, 3));
+        model_list(&m, "pads", INTS(0, 0, 1, 2, 0, 0, 1, 1));
+        model_node(&m, "Pad", "pad", "x pads", "a");
+        model_node(&m, "Conv", "conv", "a w", "y");
+        model_text(&m, "auto_pad", kinds[k].pad);
+        model_integers(&m, "strides", INTS(2, 2));
+        model_output(&m, "y");
+        struct pim_network *network = model_read(&m);
+        const struct pim_layer *conv = layer_named(network, "conv");
+        const struct pim_sliding *sliding = &conv->attributes.convolution.sliding;
+        ck_assert_uint_eq(network->graph.count, 2);
+        check_shape(conv, "1x6x5x6");
+        ck_assert_uint_eq(conv->macs, 30 * 6 * 36);
+        ck_assert_uint_eq(sliding->pad_before[0], kinds[k].before);
+        ck_assert_uint_eq(sliding->pad_after[0], kinds[k].after);
+        ck_assert_uint_eq(sliding->pad_before[1], 3);
+        ck_assert_uint_eq(sliding->pad_after[1], 2);
+        pim_network_destroy(network);
+    }
+}
+END_TEST
+
 START_TEST(refused_with_the_reason)
 {
     static const struct {
@@ -554,6 +586,7 @@ Suite *operators_suite(void)
     tcase_add_test(tests, sizes_that_the_data_decides);
     tcase_add_test(tests, what_is_learned);
     tcase_add_test(tests, padding_that_is_not_zero);
+    tcase_add_test(tests, padding_before_a_convolution_that_pads_by_itself);
     tcase_add_test(tests, refused_with_the_reason);
     suite_add_tcase(suite, tests);
     return suite;

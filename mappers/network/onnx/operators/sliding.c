@@ -78,16 +78,18 @@ static uint64_t reach_of(const struct pim_sliding *s, unsigned axis)
     return (uint64_t)s->dilation[axis] * (s->kernel[axis] - 1) + 1;
 }
 
-/* SAME: as many positions as the stride leaves of the extent; the odd one of the padding goes behind or
- * before. */
+/* SAME: as many positions as the stride leaves of the extent, padding that was taken over included; the odd
+ * one of the further padding goes behind or before. */
 static void pad_same(struct pim_sliding *s, unsigned axis, uint32_t extent, bool before)
 {
-    uint64_t positions = ((uint64_t)extent + s->stride[axis] - 1) / s->stride[axis];
+    uint64_t wide = (uint64_t)extent + s->pad_before[axis] + s->pad_after[axis];
+    uint64_t positions = (wide + s->stride[axis] - 1) / s->stride[axis];
     uint64_t needed = (positions - 1) * s->stride[axis] + reach_of(s, axis);
-    uint64_t padding = needed > extent ? needed - extent : 0;
+    uint64_t padding = needed > wide ? needed - wide : 0;
     padding = padding > PIM_DIMENSION_LIMIT ? PIM_DIMENSION_LIMIT : padding;
-    s->pad_before[axis] = (uint32_t)(before ? padding - padding / 2 : padding / 2);
-    s->pad_after[axis] = (uint32_t)padding - s->pad_before[axis];
+    uint32_t front = (uint32_t)(before ? padding - padding / 2 : padding / 2);
+    s->pad_before[axis] += front;
+    s->pad_after[axis] += (uint32_t)padding - front;
 }
 
 /* `pads`: those before each dimension, then those behind; added to what is there. */
