@@ -209,6 +209,7 @@ const struct pim_mapper pim_conflict_mapper = {
     .description = "Maps a network onto a mesh of crossbar tiles, with conflicts of communication in mind. "
                    "--network recorded:NAME is a network of the paper's authors: cifar- or imagenet- and "
                    "alexnet, vgg8, resnet18 or vgg16.",
+    .transformers = PIM_TRANSFORMERS_RECOGNISED,
     .stops = true,
     .knows = knows,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct pim_conflict_choices), &defaults},

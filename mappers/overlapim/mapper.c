@@ -255,6 +255,7 @@ const struct pim_mapper pim_overlapim_mapper = {
     .description =
         "Maps a network onto the channels of a memory whose banks compute bit by bit, and overlaps "
         "its layers, as Fast-OverlaPIM does.",
+    .transformers = PIM_TRANSFORMERS_RECOGNISED,
     .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct pim_overlapim_options), &defaults},
     .accept = accept,

@@ -306,6 +306,7 @@ const struct pim_mapper pim_pimcomp_mapper = {
     .name = "pimcomp",
     .summary = "Networks on cores with crossbar arrays",
     .description = "Maps a network onto cores with crossbar arrays as PIMCOMP does.",
+    .transformers = PIM_TRANSFORMERS_RECOGNISED,
     .stops = true,
     .options = {rows, sizeof rows / sizeof rows[0], sizeof(struct pim_core_choices), &defaults},
     .accept = accept,
