@@ -111,8 +111,8 @@ static void describe(const struct pim_sweep *sweep, const struct pim_sweep_point
 {
     const struct pim_sweep_source *source = &sweep->sources[point->source];
     size_t keys = 0;
-    result->trace = copy(result, source->trace ? pim_sweep_label(source->trace) : NULL);
-    result->network = copy(result, source->network ? pim_sweep_label(source->network) : NULL);
+    result->trace = copy(result, source->trace ? pim_sweep_label_among(sweep, source->trace) : NULL);
+    result->network = copy(result, source->network ? pim_sweep_label_among(sweep, source->network) : NULL);
     result->mapper = copy(result, source->mapper);
     result->repeat = point->repeat;
     result->seed = point->seed;

@@ -186,6 +186,31 @@ const char *pim_sweep_label(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Whether `path` ends in the folders and the name that `tail` has. */
+static bool ends_in(const char *path, const char *tail)
+{
+    size_t length = strlen(path), size = strlen(tail);
+    return length >= size && strcmp(path + length - size, tail) == 0 &&
+           (length == size || path[length - size - 1] == '/');
+}
+
+const char *pim_sweep_label_among(const struct pim_sweep *sweep, const char *path)
+{
+    const char *label = pim_sweep_label(path);
+    for (size_t i = 0; i < sweep->source_count && label > path;) {
+        const struct pim_sweep_source *source = &sweep->sources[i];
+        const char *other = source->trace ? source->trace : source->network;
+        if (strcmp(other, path) == 0 || !ends_in(other, label)) {
+            i++;
+            continue;
+        }
+        label--; /* at the slash; then one folder more */
+        while (label > path && label[-1] != '/')
+            label--;
+    }
+    return label;
+}
+
 /* --- points --- */
 
 void pim_sweep_locate(const struct pim_sweep *sweep, uint64_t number, struct pim_sweep_point *point)

@@ -50,10 +50,10 @@ static void put_sources(struct pim_json *json, const struct pim_sweep *sweep)
         pim_json_begin_object(json, NULL);
         if (source->trace) {
             (void)snprintf(hash, sizeof hash, "%016" PRIx64, pim_trace_hash(source->opened));
-            pim_json_put_text(json, "trace", pim_sweep_label(source->trace));
+            pim_json_put_text(json, "trace", pim_sweep_label_among(sweep, source->trace));
             pim_json_put_text(json, "trace_hash", hash);
         } else {
-            pim_json_put_text(json, "network", pim_sweep_label(source->network));
+            pim_json_put_text(json, "network", pim_sweep_label_among(sweep, source->network));
             pim_json_put_text(json, "mapper", source->mapper);
             if (source->mapper_files[0])
                 pim_json_put_text(json, "mapper_files", source->mapper_files);
