@@ -168,6 +168,10 @@ struct pim_mapper {
     /* The job that options ask for, into a zeroed `job`; cheap. NULL: it is known with the plan alone. */
     void (*foresee)(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job);
 
+    /* Whether the trace is one round of a pipeline over images, whose time is that between two images and not
+       that of one. NULL: never. */
+    bool (*rounds)(const void *options);
+
     /* Decides everything, in `plan_size` zeroed bytes. `options` is borrowed too. */
     size_t plan_size;
     enum pim_status (*plan)(const struct pim_mapper_inputs *inputs, const void *options, void *plan,

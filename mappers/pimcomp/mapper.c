@@ -240,6 +240,14 @@ static void foresee(const struct pim_mapper_inputs *inputs, const void *options,
         job->macs[1] = macs * PIM_CORE_SEGMENT_SAMPLES; /* where it does not fit */
 }
 
+/* Songc's and PUMA's schedules are of one sample. */
+static bool rounds(const void *options)
+{
+    const struct pim_core_choices *choices = options;
+    return choices->mode == PIM_CORE_HIGH_THROUGHPUT && choices->batch == 0 && !choices->check &&
+           (choices->baseline == PIM_BASELINE_NONE || choices->baseline == PIM_BASELINE_POLYHEDRAL);
+}
+
 static enum pim_status describe(void *made_plan, struct pim_trace_description *description,
                                 struct pim_error *error)
 {
@@ -315,6 +323,7 @@ const struct pim_mapper pim_pimcomp_mapper = {
     .terminate = terminate,
     .estimate = estimate,
     .foresee = foresee,
+    .rounds = rounds,
     .describe = describe,
     .emit = emit,
     .checks = checks,

@@ -63,6 +63,18 @@ static enum pim_status read_hardware(const struct pim_sweep *sweep, const struct
     return status;
 }
 
+/* The time between two images of a pipeline is no latency. */
+static enum pim_status check_measure(const struct pim_map_words *words, const struct pim_system_row *row,
+                                     struct pim_error *error)
+{
+    if (row->throughput || !words->mapper->rounds || !words->mapper->rounds(words->options))
+        return PIM_OK;
+    return pim_fail(error, PIM_BAD_INPUT,
+                    "its trace is one round of a pipeline over images, which has no latency: system %s needs "
+                    "measures = \"throughput\", or a mapper that works one image",
+                    row->name);
+}
+
 /* What stands against mapping a source. */
 static enum pim_status check_mapped(const struct pim_sweep *sweep, struct pim_sweep_source *source,
                                     struct pim_error *error)
@@ -72,6 +84,8 @@ static enum pim_status check_mapped(const struct pim_sweep *sweep, struct pim_sw
         return pim_fail_in(error, "mapper \"%.60s\"", source->mapper);
     enum pim_status status = pim_map_words_files(&words, source->mapper_files, error);
     source->starts = pim_map_words_starts(&words);
+    if (status == PIM_OK && source->system != PIM_NO_SYSTEM)
+        status = check_measure(&words, &sweep->systems.rows[source->system], error);
     pim_map_words_terminate(&words);
     if (status != PIM_OK)
         return pim_fail_in(error, "mapper \"%.60s\"", source->mapper);

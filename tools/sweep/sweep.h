@@ -140,7 +140,8 @@ enum pim_status pim_sweep_read_network(const struct pim_sweep *sweep, const stru
 /* The last part of a path. */
 const char *pim_sweep_label(const char *path);
 
-/* The same of a trace or a network of the sweep, with as many folders before it as tell it from the others. */
+/* The same of a trace or a network of the sweep, with as many folders before it as tell it from the others.
+ */
 const char *pim_sweep_label_among(const struct pim_sweep *sweep, const char *path);
 
 /* The content of a network (of an ONNX file its hash) with the settings of `point` (NULL: of the sweep
