@@ -213,6 +213,7 @@ union pim_attributes {
         bool bias;
         bool shared;         /* the weights are those of layer `weights_of`: no parameters of its own */
         uint32_t weights_of; /* valid when shared */
+        bool transposed;     /* of shared weights: the matrix is the other's, transposed */
     } linear;
     struct { /* MATRIX_MULTIPLICATION: [.., m, k] * [.., k, n], or * [.., n, k]^T; leading dimensions
                 broadcast */

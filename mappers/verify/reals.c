@@ -36,6 +36,14 @@ static void add_products(void *sum, const void *a, uint64_t step_a, const void *
         *to += left[i * step_a] * right[i * step_b];
 }
 
+/* Entry (row, column) of the matrix of a layer, which may be that of another one, transposed. */
+static double linear_weight(const union pim_attributes *a, const double *learned, uint32_t rows, uint32_t row,
+                            uint32_t column)
+{
+    return a->linear.shared && a->linear.transposed ? learned[(uint64_t)column * rows + row]
+                                                    : learned[(uint64_t)row * a->linear.outputs + column];
+}
+
 static enum pim_status column_of(struct pim_evaluation *e, uint32_t column, void *weights, void *bias)
 {
     const struct pim_shape *in = pim_evaluation_shape(e, 0);
@@ -49,7 +57,7 @@ static enum pim_status column_of(struct pim_evaluation *e, uint32_t column, void
     if (linear) {
         uint32_t rows = in->dimension[in->rank - 1];
         for (uint32_t row = 0; row < rows; row++)
-            weight[row] = learned[(uint64_t)row * a->linear.outputs + column];
+            weight[row] = linear_weight(a, learned, rows, row, column);
     } else {
         uint32_t channels = in->dimension[1] / a->convolution.groups;
         const uint32_t *kernel = a->convolution.sliding.kernel;

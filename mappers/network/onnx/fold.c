@@ -133,6 +133,7 @@ static void fold_cast(struct pim_onnx_importer *i)
         }
     }
     pim_fold_bind(i, 0, &r);
+    pim_onnx_note_copy(i, false);
 }
 
 static void fold_transpose(struct pim_onnx_importer *i)
@@ -156,6 +157,8 @@ static void fold_transpose(struct pim_onnx_importer *i)
     if (i->status == PIM_OK)
         pim_fold_move(i, &r, from, 0, moved);
     pim_fold_bind(i, 0, &r);
+    if (rank == 2)
+        pim_onnx_note_copy(i, !given || order[0] != 0);
 }
 
 static void fold_expand(struct pim_onnx_importer *i)
@@ -362,6 +365,7 @@ static void fold_new_shape(struct pim_onnx_importer *i)
 static void fold_identity(struct pim_onnx_importer *i)
 {
     fold_same(i, &pim_onnx_input(i, 0)->shape);
+    pim_onnx_note_copy(i, false);
 }
 
 /* Ones along a diagonal: the shape counts alone. */

@@ -40,6 +40,9 @@ struct pim_onnx_value {
     uint32_t layer;        /* of an activation; of a constant the PARAMETER layer made for it, or PIM_NONE */
     uint32_t linear;       /* of a constant: the LINEAR layer whose weight it is, or PIM_NONE */
     uint32_t linear_shift; /* and the value that is its bias, or PIM_NONE */
+    bool linear_turned;    /* and whether it multiplies by the transposed matrix */
+    uint32_t origin;       /* the constant whose copy this one is, or PIM_NONE */
+    bool turned;           /* the copy is transposed */
     uint32_t maker;        /* node that makes it, PIM_NONE for inputs and initialisers */
     uint32_t readers;      /* inputs of nodes that name it, and outputs of the network */
     uint32_t reader;       /* the last node that names it */
@@ -148,6 +151,13 @@ void pim_onnx_bind_same(struct pim_onnx_importer *i, size_t index, const struct 
 
 /* Output 0 is the list of these. */
 void pim_onnx_bind_list(struct pim_onnx_importer *i, const struct pim_onnx_value *part, uint32_t parts);
+
+/* Output 0, a constant, holds what input 0 does, or (`turned`) is the transposed matrix: products with either
+ * share their weights. */
+void pim_onnx_note_copy(struct pim_onnx_importer *i, bool turned);
+
+/* The constant whose copy a value is; the value itself where it is none. */
+struct pim_onnx_value *pim_onnx_origin(struct pim_onnx_importer *i, struct pim_onnx_value *value);
 
 /* Output `index`, a constant, is not learned. */
 void pim_onnx_set_fixed(struct pim_onnx_importer *i, size_t index);

@@ -50,8 +50,12 @@ uint32_t pim_onnx_value_named(struct pim_onnx_importer *i, const char *name)
     size_t capacity = i->value_capacity;
     i->value = pim_array_require(i->value, &capacity, (size_t)i->values + 1, sizeof *i->value);
     i->value_capacity = (uint32_t)capacity;
-    i->value[i->values] = (struct pim_onnx_value){
-        .name = name, .layer = PIM_NONE, .linear = PIM_NONE, .maker = PIM_NONE, .reader = PIM_NONE};
+    i->value[i->values] = (struct pim_onnx_value){.name = name,
+                                                  .layer = PIM_NONE,
+                                                  .linear = PIM_NONE,
+                                                  .origin = PIM_NONE,
+                                                  .maker = PIM_NONE,
+                                                  .reader = PIM_NONE};
     pim_onnx_names_put(&i->value_names, name, i->values);
     return i->values++;
 }
@@ -417,6 +421,20 @@ void pim_onnx_bind_list(struct pim_onnx_importer *i, const struct pim_onnx_value
     value->kind = PIM_ONNX_SEQUENCE;
     value->part = part;
     value->parts = parts;
+}
+
+void pim_onnx_note_copy(struct pim_onnx_importer *i, bool turned)
+{
+    struct pim_onnx_value *value = output(i, 0), *from = value ? pim_onnx_optional_input(i, 0) : NULL;
+    if (!from || from->kind != PIM_ONNX_CONSTANT)
+        return;
+    value->origin = (uint32_t)(pim_onnx_origin(i, from) - i->value);
+    value->turned = from->turned != turned;
+}
+
+struct pim_onnx_value *pim_onnx_origin(struct pim_onnx_importer *i, struct pim_onnx_value *value)
+{
+    return value->origin == PIM_NONE ? value : &i->value[value->origin];
 }
 
 void pim_onnx_set_fixed(struct pim_onnx_importer *i, size_t index)

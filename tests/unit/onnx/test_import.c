@@ -233,6 +233,45 @@ START_TEST(a_written_out_normalisation_without_a_shift_has_its_scale)
 }
 END_TEST
 
+/* One matrix of 64 x 64 and its bias in seven products: as it is, through copies, transposed; and with
+ * another bias. */
+START_TEST(copies_of_a_matrix_share_its_weights)
+{
+    static const struct {
+        const char *name;
+        bool shared, transposed;
+    } uses[] = {{"first", false, false}, {"again", true, false}, {"copy", true, false},
+                {"turned", true, true},  {"back", true, false},  {"twice", true, false},
+                {"other", false, false}};
+    struct model m = {.opset = 13};
+    model_input(&m, "x", INTS(1, 64));
+    model_weights(&m, "w", INTS(64, 64));
+    model_weights(&m, "b", INTS(64));
+    model_weights(&m, "c", INTS(64));
+    model_node(&m, "Identity", "i", "w", "wi");
+    model_node(&m, "Identity", "j", "b", "bi");
+    model_node(&m, "Transpose", "t", "wi", "wt");
+    model_node(&m, "Transpose", "u", "wt", "wu");
+    model_node(&m, "Gemm", "first", "x w b", "y0");
+    model_node(&m, "Gemm", "again", "y0 w b", "y1");
+    model_node(&m, "Gemm", "copy", "y1 wi bi", "y2");
+    model_node(&m, "Gemm", "turned", "y2 wt b", "y3");
+    model_node(&m, "Gemm", "back", "y3 wt b", "y4");
+    model_integer(&m, "transB", 1);
+    model_node(&m, "Gemm", "twice", "y4 wu b", "y5");
+    model_node(&m, "Gemm", "other", "y5 w c", "y");
+    model_output(&m, "y");
+    struct pim_network *network = model_read(&m);
+    for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++) {
+        const struct pim_layer *layer = layer_named(network, uses[u].name);
+        ck_assert_int_eq(layer->attributes.linear.shared, uses[u].shared);
+        ck_assert_int_eq(layer->attributes.linear.transposed, uses[u].transposed);
+        ck_assert_uint_eq(layer->parameters, uses[u].shared ? 0 : 64 * 65);
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
 START_TEST(poolings)
 {
     struct model m = {.opset = 13};
@@ -379,6 +418,7 @@ static Suite *import(void)
     tcase_add_test(tests, shared_weights_count_once);
     tcase_add_test(tests, written_out_layers_are_recognised);
     tcase_add_test(tests, a_written_out_normalisation_without_a_shift_has_its_scale);
+    tcase_add_test(tests, copies_of_a_matrix_share_its_weights);
     tcase_add_test(tests, poolings);
     tcase_add_test(tests, dead_nodes_unsorted_nodes_and_unnamed_nodes);
     tcase_add_test(tests, symbolic_dimensions);

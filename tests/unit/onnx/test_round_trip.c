@@ -100,12 +100,41 @@ START_TEST(other_operators)
 }
 END_TEST
 
+/* A decoder that has the matrix of its encoder, transposed. */
+START_TEST(a_matrix_that_is_shared_transposed)
+{
+    struct model m = {.opset = 13};
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_network *second = NULL;
+    const struct pim_onnx_options options = {NULL, 0, false};
+    model_input(&m, "x", (int64_t[]){1, 64}, 2);
+    model_weights(&m, "w", (int64_t[]){64, 32}, 2);
+    model_node(&m, "MatMul", "encoder", "x w", "h");
+    model_node(&m, "Relu", "relu", "h", "r");
+    model_node(&m, "Gemm", "decoder", "r w", "y");
+    model_integer(&m, "transB", 1);
+    model_output(&m, "y");
+    struct pim_network *first = model_read(&m);
+    size_t size;
+    uint8_t *bytes = write(first, &size);
+    enum pim_status status = pim_onnx_parse("written", bytes, size, &options, &second, &error);
+    ck_assert_msg(status == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(first->graph.parameters, 64 * 32);
+    ck_assert_uint_eq(second->graph.parameters, 64 * 32);
+    ck_assert_uint_eq(second->graph.macs, 2 * 64 * 32);
+    free(bytes);
+    pim_network_destroy(first);
+    pim_network_destroy(second);
+}
+END_TEST
+
 Suite *round_trip_suite(void)
 {
     Suite *suite = suite_create("round_trip");
     TCase *tests = tcase_create("round_trip");
     tcase_add_loop_test(tests, same_work, 0, (int)(2 * sizeof names / sizeof *names));
     tcase_add_loop_test(tests, other_operators, 0, 4);
+    tcase_add_test(tests, a_matrix_that_is_shared_transposed);
     suite_add_tcase(suite, tests);
     return suite;
 }

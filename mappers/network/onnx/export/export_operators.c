@@ -124,6 +124,9 @@ static void put_linear(struct pim_onnx_exporter *e)
         if (a->linear.bias)
             (void)pim_onnx_put_weights(e, bias_name, &bias);
     }
+    static const int64_t turned[2] = {1, 0};
+    if (a->linear.shared && a->linear.transposed)
+        weight_name = put_transpose(e, false, weight_name, turned, 2);
     const char *product = put2(e, "MatMul", !a->linear.bias, input_name(e, 0), weight_name);
     if (a->linear.bias)
         (void)put2(e, "Add", true, product, bias_name);

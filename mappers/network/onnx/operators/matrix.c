@@ -18,33 +18,57 @@ static uint32_t swap_last(struct pim_onnx_importer *i, const char *suffix, uint3
     return pim_onnx_transpose(i, suffix, layer, order);
 }
 
+/* How a matrix of weights is used. */
+struct use {
+    struct pim_onnx_value *weights;
+    struct pim_onnx_value *bias; /* of the node itself, or NULL */
+    uint32_t outputs;
+    bool turned;      /* its rows are outputs */
+    bool swap_output; /* the outputs become rows */
+};
+
+/* A layer that multiplies by a matrix with the same bias as an earlier one shares its weights; others can
+ * share those of this one, unless its bias is made of two. */
+static void share(struct pim_onnx_importer *i, const struct use *use, union pim_attributes *a, uint32_t layer)
+{
+    struct pim_onnx_value *matrix = pim_onnx_origin(i, use->weights);
+    bool turned = use->turned != use->weights->turned;
+    uint32_t bias = use->bias ? (uint32_t)(pim_onnx_origin(i, use->bias) - i->value) : i->shift;
+    if (use->bias && i->shift != PIM_NONE)
+        return;
+    if (matrix->linear != PIM_NONE && matrix->linear_shift == bias) {
+        a->linear.shared = true;
+        a->linear.weights_of = matrix->linear;
+        a->linear.transposed = turned != matrix->linear_turned;
+    }
+    if (matrix->linear == PIM_NONE && !i->folding) {
+        matrix->linear = layer;
+        matrix->linear_shift = bias;
+        matrix->linear_turned = turned;
+    }
+}
+
 /* A constant matrix as the weights of a product with `layer`; the second use of the same matrix shares them.
  */
-static void bind_linear(struct pim_onnx_importer *i, uint32_t layer, struct pim_onnx_value *weights,
-                        uint32_t outputs, bool bias, bool swap_output)
+static void bind_linear(struct pim_onnx_importer *i, uint32_t layer, const struct use *use)
 {
-    union pim_attributes a = {.linear = {.outputs = outputs, .bias = bias}};
+    uint32_t outputs = use->outputs;
+    union pim_attributes a = {.linear = {.outputs = outputs, .bias = use->bias != NULL}};
     struct pim_shape shape = pim_onnx_shape_of(i, layer);
     if (i->status != PIM_OK)
         return;
     uint32_t value = pim_onnx_names_find(&i->value_names, i->node->output[0]);
-    bool own_bias = bias; /* of a Gemm: not looked at for sharing */
     i->shift = PIM_NONE;
-    if (!swap_output && !pim_onnx_has(i, "activation")) {
+    if (!use->swap_output && !pim_onnx_has(i, "activation")) {
         struct pim_shape scale = {.rank = shape.rank};
         for (uint32_t d = 0; d < shape.rank; d++)
             scale.dimension[d] = d + 1 == shape.rank ? outputs : 1;
         value = pim_onnx_absorb_affine(i, &scale, shape.rank - 1, &a.linear.bias);
     }
-    a.linear.shared = weights->linear != PIM_NONE && !own_bias && weights->linear_shift == i->shift;
-    a.linear.weights_of = a.linear.shared ? weights->linear : 0;
+    share(i, use, &a, i->network->graph.count);
     layer = pim_onnx_add(i, PIM_OPERATOR_LINEAR, "", &a, 1, &layer);
-    if (weights->linear == PIM_NONE && !i->folding) {
-        weights->linear = layer;
-        weights->linear_shift = i->shift;
-    }
     layer = pim_onnx_fused_activation(i, layer);
-    pim_onnx_bind_value(i, value, swap_output ? swap_last(i, "output", layer) : layer);
+    pim_onnx_bind_value(i, value, use->swap_output ? swap_last(i, "output", layer) : layer);
 }
 
 /* A matrix of `rank` 2 whose dimension `along` must be `inner`. */
@@ -77,7 +101,9 @@ void pim_onnx_convert_gemm(struct pim_onnx_importer *i, unsigned unused)
     bool none = !c || (c->kind == PIM_ONNX_CONSTANT && pim_onnx_elements(&c->shape) == 1);
     if (b->kind == PIM_ONNX_CONSTANT && (row || none)) {
         if (matrix_fits(i, b, swap_b ? 1 : 0, inner))
-            bind_linear(i, layer, b, outputs, row, false);
+            bind_linear(
+                i, layer,
+                &(struct use){.weights = b, .bias = row ? c : NULL, .outputs = outputs, .turned = swap_b});
         return;
     }
     const union pim_attributes product = {.matrix = {.transpose_second = swap_b}};
@@ -135,12 +161,16 @@ void pim_onnx_convert_matmul(struct pim_onnx_importer *i, unsigned unused)
     if (b_matrix) {
         uint32_t layer = pim_onnx_layer_of(i, a);
         if (matrix_fits(i, b, b->shape.rank - 2, a->shape.dimension[a->shape.rank - 1]))
-            bind_linear(i, layer, b, b->shape.dimension[b->shape.rank - 1], false, false);
+            bind_linear(i, layer,
+                        &(struct use){.weights = b, .outputs = b->shape.dimension[b->shape.rank - 1]});
     } else if (a->kind == PIM_ONNX_CONSTANT && a->shape.rank == 2 && b->shape.rank >= 2) {
         /* W x = (x^T W^T)^T */
         uint32_t layer = swap_last(i, "input", pim_onnx_layer_of(i, b));
         if (matrix_fits(i, a, 1, b->shape.dimension[b->shape.rank - 2]))
-            bind_linear(i, layer, a, a->shape.dimension[0], false, true);
+            bind_linear(
+                i, layer,
+                &(struct use){
+                    .weights = a, .outputs = a->shape.dimension[0], .turned = true, .swap_output = true});
     } else {
         multiply_activations(i, a, b);
     }
@@ -167,7 +197,9 @@ void pim_onnx_convert_fused_matmul(struct pim_onnx_importer *i, unsigned unused)
     const struct pim_shape first = pim_onnx_shape_of(i, layer);
     if (i->status == PIM_OK && b->kind == PIM_ONNX_CONSTANT && b->shape.rank == 2) {
         if (matrix_fits(i, b, swap_b ? 1 : 0, first.dimension[first.rank - 1]))
-            bind_linear(i, layer, b, b->shape.dimension[swap_b ? 0 : 1], false, false);
+            bind_linear(
+                i, layer,
+                &(struct use){.weights = b, .outputs = b->shape.dimension[swap_b ? 0 : 1], .turned = swap_b});
         return;
     }
     const union pim_attributes product = {.matrix = {.transpose_second = swap_b}};
