@@ -272,6 +272,29 @@ START_TEST(copies_of_a_matrix_share_its_weights)
 }
 END_TEST
 
+/* What a Gemm adds may be a whole matrix, a column, or a result: no bias, and a sum behind the product. */
+START_TEST(a_gemm_that_adds_more_than_a_bias_has_learned_weights)
+{
+    static const char *const inputs[] = {"x w full", "x w column", "x w x"};
+    for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
+        struct model m = {.opset = 13};
+        model_input(&m, "x", INTS(16, 16));
+        model_weights(&m, "w", INTS(16, 16));
+        model_weights(&m, "full", INTS(16, 16));
+        model_weights(&m, "column", INTS(16, 1));
+        model_node(&m, "Gemm", "gemm", inputs[k], "y");
+        model_output(&m, "y");
+        struct pim_network *network = model_read(&m);
+        const struct pim_layer *gemm = layer_named(network, "gemm");
+        ck_assert_int_eq(gemm->operation, PIM_OPERATOR_LINEAR);
+        ck_assert_uint_eq(gemm->parameters, 16 * 16);
+        ck_assert_uint_eq(gemm->macs, 16 * 16 * 16);
+        ck_assert_int_eq(layer_named(network, "gemm.add")->operation, PIM_OPERATOR_ELEMENTWISE);
+        pim_network_destroy(network);
+    }
+}
+END_TEST
+
 START_TEST(poolings)
 {
     struct model m = {.opset = 13};
@@ -419,6 +442,7 @@ static Suite *import(void)
     tcase_add_test(tests, written_out_layers_are_recognised);
     tcase_add_test(tests, a_written_out_normalisation_without_a_shift_has_its_scale);
     tcase_add_test(tests, copies_of_a_matrix_share_its_weights);
+    tcase_add_test(tests, a_gemm_that_adds_more_than_a_bias_has_learned_weights);
     tcase_add_test(tests, poolings);
     tcase_add_test(tests, dead_nodes_unsorted_nodes_and_unnamed_nodes);
     tcase_add_test(tests, symbolic_dimensions);

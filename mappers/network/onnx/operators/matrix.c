@@ -81,6 +81,15 @@ static bool matrix_fits(struct pim_onnx_importer *i, const struct pim_onnx_value
     return i->status == PIM_OK;
 }
 
+/* A product with a learned matrix to which something is added that is no bias: a sum of its own follows. */
+static uint32_t add_linear(struct pim_onnx_importer *i, uint32_t layer, const struct use *use)
+{
+    union pim_attributes a = {.linear = {.outputs = use->outputs}};
+    i->shift = PIM_NONE;
+    share(i, use, &a, i->network->graph.count);
+    return pim_onnx_add(i, PIM_OPERATOR_LINEAR, "", &a, 1, &layer);
+}
+
 void pim_onnx_convert_gemm(struct pim_onnx_importer *i, unsigned unused)
 {
     (void)unused;
@@ -97,18 +106,24 @@ void pim_onnx_convert_gemm(struct pim_onnx_importer *i, unsigned unused)
     if (swap_a)
         layer = swap_last(i, "input", layer);
     uint32_t inner = pim_onnx_shape_of(i, layer).dimension[1], outputs = b->shape.dimension[swap_b ? 0 : 1];
-    bool row = c && c->kind == PIM_ONNX_CONSTANT && pim_onnx_elements(&c->shape) == outputs;
+    bool row = c && c->kind == PIM_ONNX_CONSTANT && pim_onnx_elements(&c->shape) == outputs &&
+               (c->shape.rank == 0 || c->shape.dimension[c->shape.rank - 1] == outputs);
     bool none = !c || (c->kind == PIM_ONNX_CONSTANT && pim_onnx_elements(&c->shape) == 1);
-    if (b->kind == PIM_ONNX_CONSTANT && (row || none)) {
-        if (matrix_fits(i, b, swap_b ? 1 : 0, inner))
-            bind_linear(
-                i, layer,
-                &(struct use){.weights = b, .bias = row ? c : NULL, .outputs = outputs, .turned = swap_b});
+    const struct use use = {.weights = b, .bias = row ? c : NULL, .outputs = outputs, .turned = swap_b};
+    const bool learned = b->kind == PIM_ONNX_CONSTANT;
+    if (learned && !matrix_fits(i, b, swap_b ? 1 : 0, inner))
+        return;
+    if (learned && (row || none)) {
+        bind_linear(i, layer, &use);
         return;
     }
-    const union pim_attributes product = {.matrix = {.transpose_second = swap_b}};
-    const uint32_t inputs[2] = {layer, pim_onnx_layer_of(i, b)};
-    layer = pim_onnx_add(i, PIM_OPERATOR_MATRIX_MULTIPLICATION, "", &product, 2, inputs);
+    if (learned) {
+        layer = add_linear(i, layer, &use);
+    } else {
+        const union pim_attributes product = {.matrix = {.transpose_second = swap_b}};
+        const uint32_t inputs[2] = {layer, pim_onnx_layer_of(i, b)};
+        layer = pim_onnx_add(i, PIM_OPERATOR_MATRIX_MULTIPLICATION, "", &product, 2, inputs);
+    }
     if (c && !none) {
         const union pim_attributes add = {.elementwise = PIM_ELEMENTWISE_ADD};
         const uint32_t sum[2] = {layer, pim_onnx_layer_of(i, c)};
