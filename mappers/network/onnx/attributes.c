@@ -108,7 +108,11 @@ uint32_t pim_onnx_list(struct pim_onnx_importer *i, const char *name, size_t inp
     if (i->status != PIM_OK || (!a && !value))
         return 0;
     if (value && (value->kind != PIM_ONNX_CONSTANT || !value->integers)) {
-        pim_onnx_fail(i, "input %zu, \"%s\", must be a constant list of whole numbers", input, value->name);
+        pim_onnx_fail(i, "input %zu, \"%s\", must be a constant list of whole numbers%s", input, value->name,
+                      value->kind == PIM_ONNX_CONSTANT
+                          ? " that stand in the file itself: of tensors in other files (external data) "
+                            "shapes alone are read"
+                          : "");
         return 0;
     }
     uint64_t count = a ? a->n_ints : pim_onnx_elements(&value->shape);

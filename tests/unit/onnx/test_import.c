@@ -429,6 +429,37 @@ START_TEST(all_unknown_operators_are_listed)
 }
 END_TEST
 
+/* Also those in the branches of an If. */
+START_TEST(unknown_operators_of_branches_are_listed)
+{
+    struct model yes = {.opset = 13}, no = {.opset = 13}, m = {.opset = 13};
+    model_node(&yes, "FromTheFuture", "a", "x", "p");
+    model_output(&yes, "p");
+    model_node(&no, "Relu", "b", "x", "q");
+    model_output(&no, "q");
+    model_input(&m, "x", INTS(1, 4));
+    model_scalar(&m, "one", 1);
+    model_node(&m, "If", "if", "one", "y");
+    model_branch(&m, "then_branch", &yes);
+    model_branch(&m, "else_branch", &no);
+    model_node(&m, "FromThePast", "c", "y", "z");
+    model_output(&m, "z");
+    model_refused(&m, "not known in this file, with their nodes: FromThePast (1), FromTheFuture (1)");
+}
+END_TEST
+
+/* A list without contents, as one whose data stand in another file. */
+START_TEST(a_list_in_another_file_is_told)
+{
+    struct model m = {.opset = 13};
+    model_input(&m, "x", INTS(1, 4));
+    model_mask(&m, "shape", INTS(2));
+    model_node(&m, "Reshape", "r", "x shape", "y");
+    model_output(&m, "y");
+    model_refused(&m, "of tensors in other files (external data) shapes alone are read");
+}
+END_TEST
+
 static Suite *import(void)
 {
     Suite *suite = suite_create("import");
@@ -449,6 +480,8 @@ static Suite *import(void)
     tcase_add_test(tests, padding_stands_on_its_side);
     tcase_add_test(tests, unknown_operators);
     tcase_add_test(tests, all_unknown_operators_are_listed);
+    tcase_add_test(tests, unknown_operators_of_branches_are_listed);
+    tcase_add_test(tests, a_list_in_another_file_is_told);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -287,33 +287,48 @@ static bool same_operator(const Onnx__NodeProto *a, const Onnx__NodeProto *b)
     return strcmp(a->op_type, b->op_type) == 0 && strcmp(a->domain, b->domain) == 0;
 }
 
-/* "; not known are Loop (2 nodes), Scan (1)": all of the graph, when there is more than the node at work. */
-static void list_unknown(const struct pim_onnx_importer *i, char *text, size_t size)
+/* Kinds of unknown operators, each with its nodes. */
+struct unknowns {
+    const Onnx__NodeProto *kind[32];
+    size_t count[32], kinds, nodes;
+};
+
+static void count_unknown(const Onnx__GraphProto *graph, struct unknowns *all)
 {
-    enum { MOST = 32 };
-    const Onnx__NodeProto *kind[MOST];
-    size_t count[MOST], kinds = 0, nodes = 0, length = 0;
-    text[0] = '\0';
-    for (size_t n = 0; n < i->model->n_node; n++) {
-        const Onnx__NodeProto *node = i->model->node[n];
+    const size_t most = sizeof all->kind / sizeof all->kind[0];
+    for (size_t n = 0; n < graph->n_node; n++) {
+        const Onnx__NodeProto *node = graph->node[n];
         size_t k = 0;
         if (!is_unknown(node))
             continue;
-        nodes++;
-        while (k < kinds && !same_operator(kind[k], node))
+        all->nodes++;
+        while (k < all->kinds && !same_operator(all->kind[k], node))
             k++;
-        if (k == MOST)
+        if (k == most)
             continue;
-        if (k == kinds) {
-            kind[kinds] = node;
-            count[kinds++] = 0;
+        if (k == all->kinds) {
+            all->kind[all->kinds] = node;
+            all->count[all->kinds++] = 0;
         }
-        count[k]++;
+        all->count[k]++;
     }
-    for (size_t k = 0; k < kinds && nodes > 1 && length < size; k++) {
-        int put =
-            snprintf(text + length, size - length, "%s%s (%zu)",
-                     k ? ", " : "; not known in this file, with their nodes: ", kind[k]->op_type, count[k]);
+}
+
+/* "; not known are Loop (2 nodes), Scan (1)": all of the graph and of the branches of its If nodes, when
+ * there is more than the node at work. */
+static void list_unknown(const struct pim_onnx_importer *i, char *text, size_t size)
+{
+    struct unknowns all = {.kinds = 0};
+    size_t length = 0;
+    text[0] = '\0';
+    count_unknown(i->model, &all);
+    for (size_t s = 0; s < i->subgraphs; s++)
+        if (i->subgraph[s] != i->model)
+            count_unknown(i->subgraph[s], &all);
+    for (size_t k = 0; k < all.kinds && all.nodes > 1 && length < size; k++) {
+        int put = snprintf(text + length, size - length, "%s%s (%zu)",
+                           k ? ", " : "; not known in this file, with their nodes: ", all.kind[k]->op_type,
+                           all.count[k]);
         length += put > 0 ? (size_t)put : 0;
     }
 }
