@@ -456,6 +456,18 @@ static enum pim_status run_node(struct execution *x, uint32_t node, bool *moved)
     return PIM_OK;
 }
 
+/* Inputs of the network that nobody reads behind the last instruction of their node: a part of its result. */
+static enum pim_status place_rest(struct execution *x)
+{
+    const struct nice_note *own;
+    for (uint32_t i = 0; i < x->nodes; i++) {
+        x->node[i].sequence = UINT64_MAX;
+        if (read_notes(x, i, &own) != PIM_OK)
+            return x->error->status;
+    }
+    return PIM_OK;
+}
+
 enum pim_status execution_run(struct execution *x, uint64_t seed)
 {
     struct pim_random random;
@@ -470,7 +482,7 @@ enum pim_status execution_run(struct execution *x, uint64_t seed)
         for (uint32_t i = 0; i < x->nodes; i++)
             ended &= x->node[i].ended;
         if (ended)
-            return PIM_OK;
+            return place_rest(x);
         if (!moved)
             return pim_fail(x->error, PIM_DEADLOCK, "nodes wait for messages that nobody sends");
     }

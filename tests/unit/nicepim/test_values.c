@@ -303,35 +303,56 @@ START_TEST(a_pooling_by_a_norm_is_refused)
 }
 END_TEST
 
-/* Rows and columns of outputs whose windows lie in padding alone: parts that read nothing. */
-START_TEST(parts_that_read_padding_alone_compute_the_network)
+static const enum nice_method methods[] = {NICE_SERIAL, NICE_SEQUENTIAL, NICE_PIPELINE};
+
+/* The net of a trial, planned for the hardware of the file, computes what it should. */
+static void check_net(struct trial *trial, enum nice_method method)
 {
-    static const enum nice_method methods[] = {NICE_SERIAL, NICE_SEQUENTIAL, NICE_PIPELINE};
-    struct trial trial;
     struct program_of program;
     struct nice_check result;
     struct pim_error error = {0};
+    trial->network.name = "net";
+    trial->network.graph = trial->net.graph;
+    trial->hardware = of_file;
+    struct nice_request request = {.network = &trial->network,
+                                   .hardware = &trial->hardware,
+                                   .batch = 2,
+                                   .capacity = trial->hardware.memory_bytes,
+                                   .copy_limit = UINT64_MAX,
+                                   .method = method,
+                                   .weights = {.cycles = 1}};
+    ck_assert_msg(nice_plan_make(&request, &trial->plan, &error) == PIM_OK, "%s", error.text);
+    record_program(&trial->plan, &program);
+    ck_assert_msg(check_program(&trial->plan, &program, 1, &result, &error) == PIM_OK, "%s", error.text);
+    release_program(&program);
+    release_trial(trial);
+}
+
+/* Rows and columns of outputs whose windows lie in padding alone: parts that read nothing. */
+START_TEST(parts_that_read_padding_alone_compute_the_network)
+{
+    struct trial trial;
     memset(&trial, 0, sizeof trial);
     read_hardware();
     net_initialize(&trial.net);
     uint32_t map = net_convolution(&trial.net, net_input(&trial.net, 3, 4, 4), 8, 3, 1, 1, 1, false);
     map = net_convolution(&trial.net, map, 8, 2, 2, 4, 1, false); /* 6 x 6 of a map of 4 x 4 */
     (void)net_convolution(&trial.net, map, 4, 3, 1, 1, 1, false);
-    trial.network.name = "net";
-    trial.network.graph = trial.net.graph;
-    trial.hardware = of_file;
-    struct nice_request request = {.network = &trial.network,
-                                   .hardware = &trial.hardware,
-                                   .batch = 2,
-                                   .capacity = trial.hardware.memory_bytes,
-                                   .copy_limit = UINT64_MAX,
-                                   .method = methods[_i],
-                                   .weights = {.cycles = 1}};
-    ck_assert_msg(nice_plan_make(&request, &trial.plan, &error) == PIM_OK, "%s", error.text);
-    record_program(&trial.plan, &program);
-    ck_assert_msg(check_program(&trial.plan, &program, 1, &result, &error) == PIM_OK, "%s", error.text);
-    release_program(&program);
-    release_trial(&trial);
+    check_net(&trial, methods[_i]);
+}
+END_TEST
+
+/* Nothing reads the input where it is a part of the result. */
+START_TEST(an_input_that_is_part_of_the_result_is_there)
+{
+    struct trial trial;
+    memset(&trial, 0, sizeof trial);
+    read_hardware();
+    net_initialize(&trial.net);
+    uint32_t sides[2] = {net_input(&trial.net, 3, 4, 4), 0};
+    sides[1] = net_convolution(&trial.net, sides[0], 8, 3, 1, 1, 1, false);
+    (void)net_concat(&trial.net, sides, 2);
+    check_net(&trial, methods[_i]);
 }
 END_TEST
 
@@ -621,6 +642,7 @@ Suite *nicepim_values_suite(void)
     tcase_add_test(tests, a_softmax_of_a_map_is_refused);
     tcase_add_test(tests, a_pooling_by_a_norm_is_refused);
     tcase_add_loop_test(tests, parts_that_read_padding_alone_compute_the_network, 0, 3);
+    tcase_add_loop_test(tests, an_input_that_is_part_of_the_result_is_there, 0, 3);
     tcase_add_loop_test(tests, published_families_compute_the_network, 0, 5);
     tcase_add_test(tests, one_wrong_instruction_is_found);
     tcase_add_test(tests, wrong_owner_is_found);
