@@ -26,6 +26,14 @@ static const struct explained_message messages[] = {
     {"an integer from|one of the values|allowed are", "A value is outside of what its key or option takes.",
      "The message says what is allowed and in which file and line the value stands; `pimsim config show "
      "FILE` shows where each value comes from."},
+    {"would change nothing|does nothing|do nothing",
+     "A key or option was set that counts for other hardware, or beside other values, alone: the result "
+     "would "
+     "be that without it, and look as if it had been tried.",
+     "Leave it out, or set what the message names as well. A configuration file may hold such keys."},
+    {"has no engine for it|no engine for it",
+     "The trace was made for units of another kind than the hardware has (array.kind).",
+     "Run it on hardware of the kind that the message names, or map the network again for this one."},
     {"carries no hardware configuration|carries no hardware",
      "The trace was made without a hardware, so it cannot be replayed by itself.",
      "Name one with --hardware FILE; configs/hardware has some."},
