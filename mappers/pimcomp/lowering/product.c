@@ -311,7 +311,10 @@ void pim_lower_product(struct pim_lowering *l)
 {
     for (uint32_t i = 0; i < l->layer->inputs; i++)
         if (l->view[l->layer->input[i]].parameter) {
-            pim_lowering_fail(l, "one of its inputs is learned: that is a linear layer");
+            pim_lowering_fail(l,
+                              "input %" PRIu32 " is a learned tensor, and a product here is of two results: "
+                              "cores hold the one matrix of a linear layer, by which all is multiplied",
+                              i);
             return;
         }
     if (l->layer->operation == PIM_OPERATOR_MATRIX_MULTIPLICATION)

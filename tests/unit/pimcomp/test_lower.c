@@ -158,7 +158,7 @@ START_TEST(refusals_name_layer_and_reason)
     uint32_t pair[2] = {core_case_layer(&c, "weights", PIM_OPERATOR_PARAMETER, &weights, 0, NULL), x};
     const union pim_attributes plain = {.matrix = {.transpose_second = false}};
     (void)core_case_layer(&c, "product", PIM_OPERATOR_MATRIX_MULTIPLICATION, &plain, 2, pair);
-    expect_refusal(&c, "product", "learned");
+    expect_refusal(&c, "product", "input 0 is a learned tensor, and a product here is of two results");
 
     core_case_begin(&c);
     x = core_case_image(&c, 4, 6, 6);
