@@ -31,7 +31,10 @@ static const struct explained_message messages[] = {
      "would "
      "be that without it, and look as if it had been tried.",
      "Leave it out, or set what the message names as well. A configuration file may hold such keys."},
-    {"has no engine for it|no engine for it",
+    {"row_compute has taken its place",
+     "The trace has an instruction of an earlier form of the trace format, which nothing executes any more.",
+     "Map the network again."},
+    {"this hardware has no engine for it",
      "The trace was made for units of another kind than the hardware has (array.kind).",
      "Run it on hardware of the kind that the message names, or map the network again for this one."},
     {"carries no hardware configuration|carries no hardware",

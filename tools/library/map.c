@@ -26,6 +26,7 @@ struct pim_map {
     struct pim_estimate_hardware nodes;
     struct pim_mapper_inputs inputs;
     struct pim_mapping mapping;
+    bool recognised; /* the network, in an ONNX file */
 };
 
 static enum pim_status read_onnx(const struct pim_map_request *request, struct pim_network **network,
@@ -213,6 +214,8 @@ static enum pim_status make(const struct pim_map_request *request, struct pim_ma
         pim_cost_check_mapped(request->configuration, error) != PIM_OK ||
         pim_hardware_read(request->configuration, &map->hardware, error) != PIM_OK)
         return error->status;
+    map->recognised = pim_network_source_of(request->network) == PIM_NETWORK_ONNX && map->network &&
+                      map->network->transformer;
     map->configuration = pim_configuration_write(request->configuration, false);
     if (!map->configuration)
         return pim_fail(error, PIM_NO_MEMORY, "out of memory for the configuration");
@@ -263,6 +266,11 @@ void pim_map_destroy(struct pim_map *map)
 const char *pim_map_rough(const struct pim_map *map)
 {
     return pim_rough_key(map->mapping.mapper, &map->hardware);
+}
+
+bool pim_map_is_recognised(const struct pim_map *map)
+{
+    return map->recognised;
 }
 
 /* A plan that was written need not have been estimated. */

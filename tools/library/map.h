@@ -47,6 +47,10 @@ void pim_map_destroy(struct pim_map *map);
 /* The key of a setting that its estimate, and with it its choice, knows only roughly; NULL: none. */
 const char *pim_map_rough(const struct pim_map *map);
 
+/* Whether the network is an ONNX file in which a vision transformer was recognised: what is mapped, and
+ * checked, is the network of its descriptor. */
+bool pim_map_is_recognised(const struct pim_map *map);
+
 enum pim_status pim_map_print(struct pim_map *map, FILE *file, struct pim_error *error);
 enum pim_status pim_map_write_json(struct pim_map *map, FILE *file, struct pim_error *error);
 enum pim_status pim_map_estimate(struct pim_map *map, struct pim_mapper_estimate *estimate,

@@ -69,10 +69,11 @@ static enum pim_status check_measure(const struct pim_map_words *words, const st
 {
     if (row->throughput || !words->mapper->rounds || !words->mapper->rounds(words->options))
         return PIM_OK;
-    return pim_fail(error, PIM_BAD_INPUT,
-                    "its trace is one round of a pipeline over images, which has no latency: system %s needs "
-                    "measures = \"throughput\", or a mapper that works one image",
-                    row->name);
+    return pim_fail(
+        error, PIM_BAD_INPUT,
+        "its trace is one round of a pipeline over images, or several images, and has no latency of "
+        "one: system %s needs measures = \"throughput\", or a mapper that works one image",
+        row->name);
 }
 
 /* What stands against mapping a source. */

@@ -2,6 +2,7 @@
 
 #include "mappers/verify/evaluate.h"
 #include "sim/random.h"
+#include "sim/try.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -456,14 +457,22 @@ static enum pim_status run_node(struct execution *x, uint32_t node, bool *moved)
     return PIM_OK;
 }
 
-/* Inputs of the network that nobody reads behind the last instruction of their node: a part of its result. */
+/* Inputs of the network that nobody reads behind the last instruction of their node: a part of its result.
+ * They are placed when all has run: a store there meanwhile is not seen. */
 static enum pim_status place_rest(struct execution *x)
 {
-    const struct nice_note *own;
     for (uint32_t i = 0; i < x->nodes; i++) {
-        x->node[i].sequence = UINT64_MAX;
-        if (read_notes(x, i, &own) != PIM_OK)
-            return x->error->status;
+        const struct nice_notes *notes = &x->record->node[i];
+        for (size_t n = x->node[i].note; n < notes->count; n++) {
+            const struct nice_note *note = &notes->items[n].note;
+            if (note->kind == NICE_NOTE_RESULT)
+                continue;
+            if (note->kind != NICE_NOTE_PLACED)
+                return pim_fail(x->error, PIM_BAD_INPUT,
+                                "node %" PRIu32 " has a note of layer %s behind its last instruction", i,
+                                execution_layer(x, note->layer));
+            PIM_TRY(place_input(x, i, note));
+        }
     }
     return PIM_OK;
 }

@@ -97,6 +97,11 @@ static void warn(const struct request *request, const struct pim_map *map)
                 "set here only roughly and may be off by more than 10 %%: validate says how far "
                 "(docs/models/estimate.md)\n",
                 request->map.mapper->name, key);
+    if (pim_map_is_recognised(map))
+        fprintf(stderr,
+                "pimsim map %s: note: %s is a vision transformer, which is mapped as its descriptor: masks, "
+                "biases and position embeddings were not compared (docs/networks.md)\n",
+                request->map.mapper->name, request->map.network);
 }
 
 static enum pim_status map_network(struct request *request, struct bar *bar, struct pim_error *error)
