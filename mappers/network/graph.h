@@ -225,8 +225,9 @@ union pim_attributes {
     } attention;
     struct { /* NORMALIZATION */
         enum pim_normalization kind;
-        bool affine;    /* scale and shift per channel are parameters */
-        bool unshifted; /* of them only the scale: root-mean-square normalisation */
+        bool affine;           /* scale and shift per channel are parameters */
+        bool unshifted;        /* of them only the scale */
+        bool root_mean_square; /* LAYER: the mean is not taken off */
     } normalization;
     enum pim_activation activation; /* ACTIVATION */
     struct {                        /* POOLING */

@@ -262,14 +262,15 @@ static enum pim_status evaluate_normalization(struct pim_evaluation *e)
     const struct pim_shape *shape = &e->layer->output;
     bool layer = e->layer->attributes.normalization.kind == PIM_NORMALIZATION_LAYER,
          batch = e->layer->attributes.normalization.kind == PIM_NORMALIZATION_BATCH,
-         affine = e->layer->attributes.normalization.affine;
-    if (e->layer->attributes.normalization.unshifted || (!layer && !(batch && affine)))
+         affine = e->layer->attributes.normalization.affine,
+         shifted = affine && !e->layer->attributes.normalization.unshifted;
+    if (e->layer->attributes.normalization.root_mean_square || (!layer && !(batch && affine)))
         return pim_evaluation_refuse(e, "the graph does not keep what it computes");
     const double *scale = affine ? require(e, e->index, PIM_LEARNED_SCALE) : NULL,
-                 *shift = affine ? require(e, e->index, PIM_LEARNED_SHIFT) : NULL,
+                 *shift = shifted ? require(e, e->index, PIM_LEARNED_SHIFT) : NULL,
                  *mean = batch ? require(e, e->index, PIM_LEARNED_MEAN) : NULL,
                  *variance = batch ? require(e, e->index, PIM_LEARNED_VARIANCE) : NULL;
-    if ((affine && (!scale || !shift)) || (batch && (!mean || !variance)))
+    if ((affine && !scale) || (shifted && !shift) || (batch && (!mean || !variance)))
         return e->error->status;
     uint32_t channels = shape->dimension[layer ? shape->rank - 1 : 1];
     uint64_t pixels = layer ? 1 : e->elements / shape->dimension[0] / channels;
@@ -281,7 +282,7 @@ static enum pim_status evaluate_normalization(struct pim_evaluation *e)
         if (batch)
             output[i] = (input_of(e, 0)[i] - mean[c]) / sqrt(variance[c] + EPSILON);
         if (affine)
-            output[i] = output[i] * scale[c] + shift[c];
+            output[i] = output[i] * scale[c] + (shifted ? shift[c] : 0);
     }
     return PIM_OK;
 }

@@ -167,7 +167,7 @@ static bool is_convolution(struct pim_item *item, const struct pim_layer *layer,
 static uint64_t normalized_kind(const struct pim_layer *layer)
 {
     return layer->attributes.normalization.kind +
-           (layer->attributes.normalization.unshifted ? (uint64_t)PIM_NORMALIZATIONS : 0);
+           (layer->attributes.normalization.root_mean_square ? (uint64_t)PIM_NORMALIZATIONS : 0);
 }
 
 /* Rule 1: whether the layer is an item, and its sizes. */

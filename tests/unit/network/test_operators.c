@@ -275,7 +275,7 @@ END_TEST
 
 static const struct example elementwise_work_examples[] = {
     {PIM_OPERATOR_NORMALIZATION,
-     {.normalization = {PIM_NORMALIZATION_LAYER, true, false}},
+     {.normalization = {.kind = PIM_NORMALIZATION_LAYER, .affine = true}},
      1,
      {SHAPE(3, 1, 4, 96)},
      SHAPE(3, 1, 4, 96),
@@ -283,7 +283,7 @@ static const struct example elementwise_work_examples[] = {
      192,
      NULL},
     {PIM_OPERATOR_NORMALIZATION,
-     {.normalization = {PIM_NORMALIZATION_BATCH, true, false}},
+     {.normalization = {.kind = PIM_NORMALIZATION_BATCH, .affine = true}},
      1,
      {SHAPE(4, 1, 8, 3, 3)},
      SHAPE(4, 1, 8, 3, 3),
@@ -291,7 +291,7 @@ static const struct example elementwise_work_examples[] = {
      16,
      NULL},
     {PIM_OPERATOR_NORMALIZATION,
-     {.normalization = {PIM_NORMALIZATION_BATCH, true, false}},
+     {.normalization = {.kind = PIM_NORMALIZATION_BATCH, .affine = true}},
      1,
      {SHAPE(1, 8)},
      SHAPE(0, 0),

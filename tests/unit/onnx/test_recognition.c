@@ -188,7 +188,7 @@ START_TEST(another_mean_or_normalisation)
     mean->attributes.reduction.kind = PIM_REDUCTION_EXTREMUM;
     refused(read, "is a pooling");
     mean->attributes.reduction.kind = PIM_REDUCTION_MEAN;
-    next_of(read, PIM_OPERATOR_NORMALIZATION, 0)->attributes.normalization.unshifted = true;
+    next_of(read, PIM_OPERATOR_NORMALIZATION, 0)->attributes.normalization.root_mean_square = true;
     refused(read, "is a normalisation");
     pim_network_destroy(read);
     pim_network_destroy(made);
@@ -226,8 +226,50 @@ static void part_of_product(struct model *m, const char *part, int64_t index, bo
     }
 }
 
+enum norm { AS_OPERATOR, WITH_SCALE_AND_SHIFT, WITH_SCALE, PLAIN, WITHOUT_MEAN };
+
+/* One node of a layer normalisation that is written out; `$` stands for its name. */
+static void step(struct model *m, const char *norm, const char *operation, const char *inputs,
+                 const char *output)
+{
+    char text[2][64];
+    for (int t = 0; t < 2; t++) {
+        size_t length = 0;
+        for (const char *c = t ? output : inputs; *c; c++)
+            length += (size_t)snprintf(text[t] + length, sizeof text[t] - length, "%.*s",
+                                       *c == '$' ? (int)strlen(norm) : 1, *c == '$' ? norm : c);
+    }
+    model_node(m, operation, text[1], text[0], text[1]);
+    if (strcmp(operation, "ReduceMean") == 0)
+        model_integers(m, "axes", INTS(-1));
+}
+
+/* A layer normalisation of tensor `from`. */
+static void put_norm(struct model *m, enum norm norm, const char *name, const char *from, const char *result)
+{
+    char inputs[32];
+    (void)snprintf(inputs, sizeof inputs, norm == WITHOUT_MEAN ? "%s g" : "%s g g", from);
+    if (norm == AS_OPERATOR || norm == WITHOUT_MEAN) {
+        model_node(m, norm == AS_OPERATOR ? "LayerNormalization" : "SimplifiedLayerNormalization", name,
+                   inputs, result);
+        return;
+    }
+    (void)snprintf(inputs, sizeof inputs, "%s $m", from);
+    step(m, name, "ReduceMean", from, "$m");
+    step(m, name, "Sub", inputs, "$d");
+    step(m, name, "Pow", "$d two", "$s");
+    step(m, name, "ReduceMean", "$s", "$v");
+    step(m, name, "Add", "$v epsilon", "$e");
+    step(m, name, "Sqrt", "$e", "$r");
+    step(m, name, "Div", "$d $r", norm == PLAIN ? result : "$q");
+    if (norm != PLAIN)
+        step(m, name, "Mul", "$q g", norm == WITH_SCALE ? result : "$z");
+    if (norm == WITH_SCALE_AND_SHIFT)
+        step(m, name, "Add", "$z g", result);
+}
+
 /* A ViT of one block with 2 heads of 8 channels on 2 x 2 patches and a class token. */
-static void framework_file(struct model *m)
+static void framework_file(struct model *m, enum norm norm)
 {
     *m = (struct model){.opset = 17};
     model_input(m, "image", INTS(1, 3, 8, 8));
@@ -242,6 +284,8 @@ static void framework_file(struct model *m)
     model_weights(m, "w2", INTS(64, 16));
     model_weights(m, "classes", INTS(10, 16));
     model_number(m, "scale", 0.35F);
+    model_number(m, "two", 2);
+    model_number(m, "epsilon", 1e-5F);
     model_scalar(m, "zero", 0);
     model_list(m, "flat", INTS(1, 16, 4));
     model_list(m, "apart", INTS(1, 5, 3, 2, 8));
@@ -254,7 +298,7 @@ static void framework_file(struct model *m)
     model_node(m, "Concat", "class", "token e3", "e4");
     model_integer(m, "axis", 1);
     model_node(m, "Add", "place", "e4 position", "x");
-    model_node(m, "LayerNormalization", "norm1", "x g g", "n");
+    put_norm(m, norm, "norm1", "x", "n");
     model_node(m, "MatMul", "qkv", "n wqkv", "p");
     model_node(m, "Add", "qkv_bias", "bqkv p", "pb");
     model_node(m, "Reshape", "three", "pb apart", "three");
@@ -273,12 +317,12 @@ static void framework_file(struct model *m)
     model_node(m, "Reshape", "join", "cb joined", "cj");
     model_node(m, "MatMul", "out", "cj wo", "o");
     model_node(m, "Add", "residual1", "x o", "r");
-    model_node(m, "LayerNormalization", "norm2", "r g g", "n2");
+    put_norm(m, norm, "norm2", "r", "n2");
     model_node(m, "MatMul", "expand", "n2 w1", "f1");
     model_node(m, "Gelu", "gelu", "f1", "f2");
     model_node(m, "MatMul", "contract", "f2 w2", "f3");
     model_node(m, "Add", "residual2", "r f3", "y");
-    model_node(m, "LayerNormalization", "norm", "y g g", "yn");
+    put_norm(m, norm, "norm", "y", "yn");
     model_node(m, "Gather", "first", "yn zero", "first");
     model_integer(m, "axis", 1);
     model_node(m, "Gemm", "head", "first classes", "out10");
@@ -286,13 +330,16 @@ static void framework_file(struct model *m)
     model_output(m, "out10");
 }
 
+/* Norms may be written out, and then also lack the shift, or both. */
 START_TEST(as_frameworks_write_it)
 {
+    static const uint64_t parameters[] = {32, 32, 16, 0};
     static struct model m;
     struct pim_error error = {PIM_OK, ""};
     struct pim_network *again = NULL;
-    framework_file(&m);
+    framework_file(&m, (enum norm)_i);
     struct pim_network *read = model_read(&m);
+    ck_assert_uint_eq(next_of(read, PIM_OPERATOR_NORMALIZATION, 0)->parameters, parameters[_i]);
     enum pim_status status = pim_transformer_recognise(read, &again, &error);
     ck_assert_msg(status == PIM_OK, "%s", error.text);
     const struct pim_transformer *t = again->transformer;
@@ -311,6 +358,16 @@ START_TEST(as_frameworks_write_it)
 }
 END_TEST
 
+START_TEST(norms_without_mean)
+{
+    static struct model m;
+    framework_file(&m, WITHOUT_MEAN);
+    struct pim_network *read = model_read(&m);
+    refused(read, "is a normalisation");
+    pim_network_destroy(read);
+}
+END_TEST
+
 static Suite *recognition(void)
 {
     Suite *suite = suite_create("recognition");
@@ -323,7 +380,8 @@ static Suite *recognition(void)
     tcase_add_test(tcase, another_residual);
     tcase_add_test(tcase, another_mean_or_normalisation);
     tcase_add_test(tcase, a_convolutional_network);
-    tcase_add_test(tcase, as_frameworks_write_it);
+    tcase_add_loop_test(tcase, as_frameworks_write_it, 0, WITHOUT_MEAN);
+    tcase_add_test(tcase, norms_without_mean);
     suite_add_tcase(suite, tcase);
     return suite;
 }

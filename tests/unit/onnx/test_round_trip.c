@@ -128,6 +128,35 @@ START_TEST(a_matrix_that_is_shared_transposed)
 }
 END_TEST
 
+/* Version 17 has no operator for it: written out, and not as a layer normalisation, which takes the mean
+ * off. */
+START_TEST(a_root_mean_square_is_written_out)
+{
+    struct model m = {.opset = 23};
+    struct pim_error error = {PIM_OK, ""};
+    struct pim_network *second = NULL;
+    const struct pim_onnx_options options = {NULL, 0, false};
+    model_input(&m, "x", (int64_t[]){1, 4, 8}, 3);
+    model_weights(&m, "s", (int64_t[]){8}, 1);
+    model_node(&m, "RMSNormalization", "norm", "x s", "y");
+    model_output(&m, "y");
+    struct pim_network *first = model_read(&m);
+    ck_assert(layer_named(first, "norm")->attributes.normalization.root_mean_square);
+    ck_assert_uint_eq(first->graph.parameters, 8);
+    size_t size;
+    uint8_t *bytes = write(first, &size);
+    enum pim_status status = pim_onnx_parse("written", bytes, size, &options, &second, &error);
+    ck_assert_msg(status == PIM_OK, "%s", error.text);
+    ck_assert_uint_eq(second->graph.parameters, 8);
+    check_shape(&second->graph.layers[second->graph.count - 1], "1x4x8");
+    for (uint32_t l = 0; l < second->graph.count; l++)
+        ck_assert_int_ne(second->graph.layers[l].operation, PIM_OPERATOR_NORMALIZATION);
+    free(bytes);
+    pim_network_destroy(first);
+    pim_network_destroy(second);
+}
+END_TEST
+
 Suite *round_trip_suite(void)
 {
     Suite *suite = suite_create("round_trip");
@@ -135,6 +164,7 @@ Suite *round_trip_suite(void)
     tcase_add_loop_test(tests, same_work, 0, (int)(2 * sizeof names / sizeof *names));
     tcase_add_loop_test(tests, other_operators, 0, 4);
     tcase_add_test(tests, a_matrix_that_is_shared_transposed);
+    tcase_add_test(tests, a_root_mean_square_is_written_out);
     suite_add_tcase(suite, tests);
     return suite;
 }

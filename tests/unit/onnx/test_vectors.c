@@ -299,6 +299,16 @@ START_TEST(a_softplus_of_a_large_number_is_that_number)
 }
 END_TEST
 
+/* The scale may stand alone, and of one number nothing is left. Without the mean it is another thing. */
+START_TEST(a_layer_normalisation_without_a_shift_is_evaluated)
+{
+    double result = 1;
+    ck_assert(evaluate_node("LayerNormalization", "x c", 2, &result));
+    ck_assert_double_eq(result, 0);
+    ck_assert(!evaluate_node("RMSNormalization", "x c", 2, &result));
+}
+END_TEST
+
 static Suite *vectors(void)
 {
     Suite *suite = suite_create("vectors");
@@ -306,6 +316,7 @@ static Suite *vectors(void)
     tcase_add_test(tests, imported_models_compute_the_outputs_of_the_onnx_project);
     tcase_add_test(tests, a_number_that_stands_first_is_taken_where_the_order_does_not_matter);
     tcase_add_test(tests, a_softplus_of_a_large_number_is_that_number);
+    tcase_add_test(tests, a_layer_normalisation_without_a_shift_is_evaluated);
     tcase_add_test(tests, windows_with_other_paddings_behind_compute_the_outputs_of_onnxruntime);
     suite_add_tcase(suite, tests);
     return suite;

@@ -197,6 +197,15 @@ static void put_context(struct pim_onnx_exporter *e)
     (void)put_shape(e, true, put_transpose(e, false, product, order, 4), &e->layer->output);
 }
 
+/* The mean of the squares of the last dimension, and its root with the usual addend. */
+static const char *put_root_of_mean(struct pim_onnx_exporter *e, const char *values)
+{
+    const int64_t last = (int64_t)e->layer->output.rank - 1;
+    const char *mean = put1(e, "ReduceMean", false, put2(e, "Mul", false, values, values));
+    pim_onnx_put_integers(e, "axes", &last, 1);
+    return put1(e, "Sqrt", false, put2(e, "Add", false, mean, pim_onnx_put_number(e, 1e-5)));
+}
+
 /* Without scale and shift: over the batch and the map by the operator for it, over the last dimension
  * written out. */
 static void put_plain_normalization(struct pim_onnx_exporter *e)
@@ -214,12 +223,19 @@ static void put_plain_normalization(struct pim_onnx_exporter *e)
     }
     const char *mean = put1(e, "ReduceMean", false, x);
     pim_onnx_put_integers(e, "axes", &last, 1);
-    const char *centred = put2(e, "Sub", false, x, mean), *square = put2(e, "Mul", false, centred, centred);
-    const char *variance = put1(e, "ReduceMean", false, square);
-    pim_onnx_put_integers(e, "axes", &last, 1);
-    const char *deviation =
-        put1(e, "Sqrt", false, put2(e, "Add", false, variance, pim_onnx_put_number(e, 1e-5)));
-    (void)put2(e, "Div", true, centred, deviation);
+    const char *centred = put2(e, "Sub", false, x, mean);
+    (void)put2(e, "Div", true, centred, put_root_of_mean(e, centred));
+}
+
+/* Version 17 has no operator for it. */
+static void put_root_mean_square(struct pim_onnx_exporter *e, const struct pim_shape *channels)
+{
+    const bool affine = e->layer->attributes.normalization.affine;
+    const char *x = input_name(e, 0), *root = put_root_of_mean(e, x);
+    const char *result = put2(e, "Div", !affine, x, root);
+    if (affine)
+        (void)put2(e, "Mul", true, result,
+                   pim_onnx_put_weights(e, pim_onnx_inner_name(e, e->layer, "scale"), channels));
 }
 
 static void put_normalization(struct pim_onnx_exporter *e)
@@ -233,6 +249,10 @@ static void put_normalization(struct pim_onnx_exporter *e)
     if (kind == PIM_NORMALIZATION_LOCAL_RESPONSE) {
         (void)put1(e, "LRN", true, inputs[0]);
         pim_onnx_put_integer(e, "size", 5);
+        return;
+    }
+    if (e->layer->attributes.normalization.root_mean_square) {
+        put_root_mean_square(e, &channels);
         return;
     }
     if (!e->layer->attributes.normalization.affine) {

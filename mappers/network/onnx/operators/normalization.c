@@ -126,8 +126,10 @@ void pim_onnx_convert_layer_normalization(struct pim_onnx_importer *i, unsigned 
          shift = !scale_only && pim_onnx_optional_input(i, 2) != NULL;
     uint32_t layer = pim_onnx_layer_of(i, input), rank = input->shape.rank, axes = 0,
              axis = pim_onnx_axis(i, pim_onnx_integer(i, "axis", -1), rank);
-    const union pim_attributes a = {
-        .normalization = {.kind = PIM_NORMALIZATION_LAYER, .affine = scale, .unshifted = !shift}};
+    const union pim_attributes a = {.normalization = {.kind = PIM_NORMALIZATION_LAYER,
+                                                      .affine = scale,
+                                                      .unshifted = !shift,
+                                                      .root_mean_square = scale_only != 0}};
     if (i->status != PIM_OK)
         return;
     for (uint32_t d = axis; d < rank; d++)
@@ -150,8 +152,10 @@ void pim_onnx_convert_skip_normalization(struct pim_onnx_importer *i, unsigned s
         pair[1] = pim_onnx_layer_of(i, bias);
         pair[0] = pim_onnx_add(i, PIM_OPERATOR_ELEMENTWISE, "bias", &add, 2, pair);
     }
-    const union pim_attributes a = {
-        .normalization = {.kind = PIM_NORMALIZATION_LAYER, .affine = true, .unshifted = !shift}};
+    const union pim_attributes a = {.normalization = {.kind = PIM_NORMALIZATION_LAYER,
+                                                      .affine = true,
+                                                      .unshifted = !shift,
+                                                      .root_mean_square = scale_only != 0}};
     pim_onnx_bind_layer(i, 0, pim_onnx_add(i, PIM_OPERATOR_NORMALIZATION, "", &a, 1, &pair[0]));
     if (pim_onnx_is_read(i, 3))
         pim_onnx_bind_layer(i, 3, pair[0]);
