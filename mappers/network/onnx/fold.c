@@ -142,13 +142,14 @@ static void fold_transpose(struct pim_onnx_importer *i)
     int64_t order[PIM_SHAPE_RANK], stride[PIM_SHAPE_RANK] = {0}, moved[PIM_SHAPE_RANK] = {0};
     bool given;
     uint32_t count = pim_onnx_list(i, "perm", SIZE_MAX, order, PIM_SHAPE_RANK, &given),
-             rank = from->shape.rank;
+             rank = from->shape.rank, outermost = 0;
     struct pim_fold r = {.shape = {.rank = rank}};
     pim_fold_strides(&from->shape, false, stride);
     for (uint32_t d = 0; d < rank; d++) {
         uint32_t source = given ? d < count ? pim_onnx_axis(i, order[d], rank) : 0 : rank - 1 - d;
         r.shape.dimension[d] = from->shape.dimension[source];
         moved[d] = stride[source];
+        outermost = d == 0 ? source : outermost;
     }
     if (given && count != rank)
         pim_onnx_fail(i, "perm has %u entries: the tensor has %u dimensions", count, rank);
@@ -158,7 +159,7 @@ static void fold_transpose(struct pim_onnx_importer *i)
         pim_fold_move(i, &r, from, 0, moved);
     pim_fold_bind(i, 0, &r);
     if (rank == 2)
-        pim_onnx_note_copy(i, !given || order[0] != 0);
+        pim_onnx_note_copy(i, outermost != 0);
 }
 
 static void fold_expand(struct pim_onnx_importer *i)
