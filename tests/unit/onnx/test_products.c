@@ -121,6 +121,29 @@ START_TEST(a_transposition_may_count_from_the_end)
 }
 END_TEST
 
+/* A fused activation stands behind the sum, with a learned matrix and with two results. */
+START_TEST(a_gemm_that_adds_more_than_a_bias_keeps_its_activation)
+{
+    static const char *const inputs[] = {"x w full", "x x full", "x w b"};
+    for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
+        struct model m = {.opset = 13};
+        model_input(&m, "x", INTS(16, 16));
+        model_weights(&m, "w", INTS(16, 16));
+        model_weights(&m, "full", INTS(16, 16));
+        model_weights(&m, "b", INTS(16));
+        model_node(&m, "FusedGemm", "gemm", inputs[k], "y");
+        model_domain(&m, "com.microsoft");
+        model_text(&m, "activation", "Relu");
+        model_output(&m, "y");
+        struct pim_network *network = model_read(&m);
+        const struct pim_layer *last = &network->graph.layers[network->graph.count - 1];
+        ck_assert_int_eq(last->operation, PIM_OPERATOR_ACTIVATION);
+        ck_assert_int_eq(last->attributes.activation, PIM_ACTIVATION_RELU);
+        pim_network_destroy(network);
+    }
+}
+END_TEST
+
 /* What a Gemm adds may be a whole matrix, a column, or a result: no bias, and a sum behind the product. */
 START_TEST(a_gemm_that_adds_more_than_a_bias_has_learned_weights)
 {
@@ -154,6 +177,7 @@ Suite *products_suite(void)
     tcase_add_test(tests, shared_weights_count_once);
     tcase_add_test(tests, copies_of_a_matrix_share_its_weights);
     tcase_add_test(tests, a_transposition_may_count_from_the_end);
+    tcase_add_test(tests, a_gemm_that_adds_more_than_a_bias_keeps_its_activation);
     tcase_add_test(tests, a_gemm_that_adds_more_than_a_bias_has_learned_weights);
     suite_add_tcase(suite, tests);
     return suite;

@@ -129,7 +129,7 @@ void pim_onnx_convert_gemm(struct pim_onnx_importer *i, unsigned unused)
         const uint32_t sum[2] = {layer, pim_onnx_layer_of(i, c)};
         layer = pim_onnx_add(i, PIM_OPERATOR_ELEMENTWISE, "add", &add, 2, sum);
     }
-    pim_onnx_bind_layer(i, 0, layer);
+    pim_onnx_bind_layer(i, 0, pim_onnx_fused_activation(i, layer));
 }
 
 /* A vector on one side of a product counts as a matrix of one row (or column), which goes again afterwards.
