@@ -69,6 +69,7 @@ uint32_t pim_onnx_absorb_affine(struct pim_onnx_importer *i, const struct pim_sh
 {
     uint32_t at = value_of(i, i->node->output[0]);
     i->shift = PIM_NONE;
+    i->shifts = 0;
     i->scaled = false;
     for (;;) {
         const struct Onnx__NodeProto *next = at == PIM_NONE ? NULL : only_reader(i, at);
@@ -92,6 +93,7 @@ uint32_t pim_onnx_absorb_affine(struct pim_onnx_importer *i, const struct pim_sh
             return at;
         *bias |= shift;
         i->scaled |= scales(i, next, at, shape->dimension[axis]);
+        i->shifts += shift;
         if (shift)
             i->shift =
                 is(next, "BatchNormalization") ? value_of(i, next->input[1]) : other_input(i, next, at);

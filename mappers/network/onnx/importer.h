@@ -68,6 +68,7 @@ struct pim_onnx_importer {
     uint32_t *order; /* nodes in topological order, `ordered` of them: only those that an output needs */
     uint32_t ordered;
     uint32_t shift;    /* the value that pim_onnx_absorb_affine() took as bias last, or PIM_NONE */
+    uint32_t shifts;   /* and how many it took */
     bool scaled;       /* and whether it took a scale for each channel */
     uint8_t *absorbed; /* for each node: its outputs were bound by a fusion */
     bool folding;      /* the layers under construction go again: only their shapes are wanted */

@@ -1,6 +1,8 @@
 /* Products: with a matrix of weights, of two results, and with weights that several layers share. */
 #include "tests/unit/onnx/model.h"
 
+#include <stdio.h>
+
 #define INTS(...) (int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)
 
 START_TEST(products)
@@ -99,6 +101,45 @@ START_TEST(copies_of_a_matrix_share_its_weights)
 }
 END_TEST
 
+/* Biases that are nodes of their own: a copy is the same one. A sum of two is none of another layer. */
+START_TEST(added_biases)
+{
+    static const struct {
+        const char *name, *matrix, *shifts[2];
+        bool shared;
+    } uses[] = {{"first", "w", {"b", NULL}, false}, {"copy", "w", {"bi", NULL}, true},
+                {"both", "v", {"b", "c"}, false},   {"one", "v", {"c", NULL}, false},
+                {"again", "v", {"c", NULL}, true},  {"last", "v", {"b", "c"}, false}};
+    struct model m = {.opset = 13};
+    char at[32] = "x", inputs[64], next[32];
+    model_input(&m, "x", INTS(1, 64));
+    model_weights(&m, "w", INTS(64, 64));
+    model_weights(&m, "v", INTS(64, 64));
+    model_weights(&m, "b", INTS(64));
+    model_weights(&m, "c", INTS(64));
+    model_node(&m, "Identity", "i", "b", "bi");
+    for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++) {
+        (void)snprintf(inputs, sizeof inputs, "%s %s", at, uses[u].matrix);
+        (void)snprintf(at, sizeof at, "%zu", u);
+        model_node(&m, "MatMul", uses[u].name, inputs, at);
+        for (int s = 0; s < 2 && uses[u].shifts[s]; s++) {
+            (void)snprintf(inputs, sizeof inputs, "%s %s", at, uses[u].shifts[s]);
+            (void)snprintf(next, sizeof next, "%zu.%d", u, s);
+            model_node(&m, "Add", next, inputs, next);
+            (void)snprintf(at, sizeof at, "%zu.%d", u, s);
+        }
+    }
+    model_output(&m, at);
+    struct pim_network *network = model_read(&m);
+    for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++) {
+        const struct pim_layer *layer = layer_named(network, uses[u].name);
+        ck_assert_msg(layer->attributes.linear.shared == uses[u].shared, "%s", uses[u].name);
+        ck_assert_uint_eq(layer->parameters, uses[u].shared ? 0 : 64 * 65);
+    }
+    pim_network_destroy(network);
+}
+END_TEST
+
 /* Entries of a permutation that count from the end; the matrix is the same, or transposed. */
 START_TEST(a_transposition_may_count_from_the_end)
 {
@@ -176,6 +217,7 @@ Suite *products_suite(void)
     tcase_add_test(tests, products);
     tcase_add_test(tests, shared_weights_count_once);
     tcase_add_test(tests, copies_of_a_matrix_share_its_weights);
+    tcase_add_test(tests, added_biases);
     tcase_add_test(tests, a_transposition_may_count_from_the_end);
     tcase_add_test(tests, a_gemm_that_adds_more_than_a_bias_keeps_its_activation);
     tcase_add_test(tests, a_gemm_that_adds_more_than_a_bias_has_learned_weights);

@@ -28,13 +28,17 @@ struct use {
 };
 
 /* A layer that multiplies by a matrix with the same bias as an earlier one shares its weights; others can
- * share those of this one, unless its bias is made of two. */
+ * share those of this one, unless its bias is made of several. */
 static void share(struct pim_onnx_importer *i, const struct use *use, union pim_attributes *a, uint32_t layer)
 {
     struct pim_onnx_value *matrix = pim_onnx_origin(i, use->weights);
     bool turned = use->turned != use->weights->turned;
-    uint32_t bias = use->bias ? (uint32_t)(pim_onnx_origin(i, use->bias) - i->value) : i->shift;
-    if (use->bias && i->shift != PIM_NONE)
+    struct pim_onnx_value *shift = i->shift == PIM_NONE ? NULL : &i->value[i->shift];
+    const struct pim_onnx_value *origin = use->bias ? pim_onnx_origin(i, use->bias)
+                                          : shift   ? pim_onnx_origin(i, shift)
+                                                    : NULL;
+    uint32_t bias = origin ? (uint32_t)(origin - i->value) : PIM_NONE;
+    if (i->shifts + (use->bias != NULL) > 1)
         return;
     if (matrix->linear != PIM_NONE && matrix->linear_shift == bias) {
         a->linear.shared = true;
@@ -59,6 +63,7 @@ static void bind_linear(struct pim_onnx_importer *i, uint32_t layer, const struc
         return;
     uint32_t value = pim_onnx_names_find(&i->value_names, i->node->output[0]);
     i->shift = PIM_NONE;
+    i->shifts = 0;
     if (!use->swap_output && !pim_onnx_has(i, "activation")) {
         struct pim_shape scale = {.rank = shape.rank};
         for (uint32_t d = 0; d < shape.rank; d++)
@@ -86,6 +91,7 @@ static uint32_t add_linear(struct pim_onnx_importer *i, uint32_t layer, const st
 {
     union pim_attributes a = {.linear = {.outputs = use->outputs}};
     i->shift = PIM_NONE;
+    i->shifts = 0;
     share(i, use, &a, i->network->graph.count);
     return pim_onnx_add(i, PIM_OPERATOR_LINEAR, "", &a, 1, &layer);
 }
