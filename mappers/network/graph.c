@@ -39,6 +39,39 @@ static enum pim_status make_room(struct pim_graph *graph, struct pim_error *erro
     return PIM_OK;
 }
 
+static uint32_t last_dimension(const struct pim_shape *shape)
+{
+    return shape->dimension[shape->rank - 1];
+}
+
+/* Invariant 6 of a layer of `inputs` channels, behind `before` others. */
+static enum pim_status check_sharing(const struct pim_graph *graph, uint32_t before,
+                                     const union pim_attributes *attributes, uint32_t inputs,
+                                     struct pim_error *error)
+{
+    const uint32_t index = attributes->linear.weights_of, outputs = attributes->linear.outputs;
+    const bool transposed = attributes->linear.transposed;
+    if (!attributes->linear.shared)
+        return transposed ? pim_fail(error, PIM_BAD_INPUT, "only weights of another layer can be transposed")
+                          : PIM_OK;
+    if (index >= before)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "shares the weights of layer %" PRIu32 ", which is not before it", index);
+    const struct pim_layer *owner = &graph->layers[index];
+    if (owner->operation != PIM_OPERATOR_LINEAR || owner->attributes.linear.shared)
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "shares the weights of layer %s, which is no linear layer with weights of its own",
+                        owner->name);
+    const uint32_t rows = last_dimension(&graph->layers[owner->input[0]].output),
+                   columns = owner->attributes.linear.outputs;
+    if (inputs != (transposed ? columns : rows) || outputs != (transposed ? rows : columns))
+        return pim_fail(error, PIM_BAD_INPUT,
+                        "needs weights of %" PRIu32 " x %" PRIu32 ": those of layer %s are %" PRIu32
+                        " x %" PRIu32 "%s",
+                        inputs, outputs, owner->name, rows, columns, transposed ? ", transposed" : "");
+    return PIM_OK;
+}
+
 /* Derives what pim_operator_infer() knows about a layer whose inputs are layers of the graph. */
 static enum pim_status infer(const struct pim_graph *graph, uint32_t before, enum pim_operator operation,
                              const union pim_attributes *attributes, const uint32_t *input, uint32_t inputs,
@@ -56,12 +89,10 @@ static enum pim_status infer(const struct pim_graph *graph, uint32_t before, enu
                             i, input[i], before);
         shapes[i] = &graph->layers[input[i]].output;
     }
-    if (operation == PIM_OPERATOR_LINEAR && attributes->linear.shared &&
-        attributes->linear.weights_of >= before)
-        return pim_fail(error, PIM_BAD_INPUT,
-                        "shares the weights of layer %" PRIu32 ", which is not before it",
-                        attributes->linear.weights_of);
-    return pim_operator_infer(operation, attributes, shapes, inputs, result, error);
+    enum pim_status status = pim_operator_infer(operation, attributes, shapes, inputs, result, error);
+    if (status == PIM_OK && operation == PIM_OPERATOR_LINEAR)
+        status = check_sharing(graph, before, attributes, last_dimension(shapes[0]), error);
+    return status;
 }
 
 enum pim_status pim_graph_add(struct pim_graph *graph, const struct pim_layer_description *description,

@@ -26,6 +26,8 @@
  *  3. No dimension is 0 or above PIM_DIMENSION_LIMIT, no tensor has more than PIM_ELEMENT_LIMIT elements.
  *  4. padding_macs <= macs.
  *  5. A layer that nothing reads is an output of the network; an input or a parameter is none.
+ *  6. A linear layer that shares weights names an earlier linear layer with weights of its own, whose matrix
+ *     has its inputs and outputs, swapped where it is transposed; weights of one's own are not transposed.
  */
 #ifndef PIMSIM_MAPPERS_NETWORK_GRAPH_H
 #define PIMSIM_MAPPERS_NETWORK_GRAPH_H
@@ -338,7 +340,7 @@ enum pim_status pim_graph_keep(struct pim_graph *graph, const uint8_t *keep, str
 enum pim_status pim_graph_build(struct pim_graph *graph, const struct pim_layer_description *descriptions,
                                 uint32_t count, uint32_t *position, struct pim_error *error);
 
-/* Verifies invariants 1 to 5, that names are unique and that the sums are right; for graphs that came from
+/* Verifies invariants 1 to 6, that names are unique and that the sums are right; for graphs that came from
  * outside, and for tests. */
 enum pim_status pim_graph_check(const struct pim_graph *graph, struct pim_error *error);
 

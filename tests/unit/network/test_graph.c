@@ -65,6 +65,53 @@ START_TEST(adding_keeps_sums_and_refuses_dangling_inputs)
 }
 END_TEST
 
+/* Weights of 4 x 8: used again as they are, and transposed. */
+START_TEST(shared_weights_fit)
+{
+    static const struct {
+        uint32_t input, outputs, owner;
+        bool shared, transposed;
+        const char *part; /* of the message; NULL: taken */
+    } layers[] = {
+        {0, 8, 1, true, false, NULL},
+        {1, 4, 1, true, true, NULL},
+        {0, 8, 9, true, false, "shares the weights of layer 9, which is not before it"},
+        {0, 8, 0, true, false, "layer x, which is no linear layer with weights of its own"},
+        {0, 8, 2, true, false, "layer y0, which is no linear layer with weights of its own"},
+        {0, 7, 1, true, false, "needs weights of 4 x 7: those of layer w are 4 x 8"},
+        {1, 8, 1, true, false, "needs weights of 8 x 8: those of layer w are 4 x 8"},
+        {0, 8, 1, true, true, "needs weights of 4 x 8: those of layer w are 4 x 8, transposed"},
+        {0, 8, 0, false, true, "only weights of another layer can be transposed"},
+    };
+    struct pim_arena arena;
+    struct pim_graph graph;
+    struct pim_error error = {0};
+    pim_arena_initialize(&arena, 0);
+    pim_graph_initialize(&graph, &arena);
+    struct pim_layer_description d = describe("x", PIM_OPERATOR_INPUT, 0, NULL);
+    d.attributes.shape = (struct pim_shape){.rank = 2, .dimension = {3, 4}};
+    ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), PIM_OK);
+    d = describe("w", PIM_OPERATOR_LINEAR, 1, INPUTS(0));
+    d.attributes.linear.outputs = 8;
+    ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), PIM_OK);
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        char name[8];
+        (void)snprintf(name, sizeof name, "y%zu", i);
+        d = describe(name, PIM_OPERATOR_LINEAR, 1, INPUTS(layers[i].input));
+        d.attributes.linear.outputs = layers[i].outputs;
+        d.attributes.linear.shared = layers[i].shared;
+        d.attributes.linear.transposed = layers[i].transposed;
+        d.attributes.linear.weights_of = layers[i].owner;
+        ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), layers[i].part ? PIM_BAD_INPUT : PIM_OK);
+        ck_assert(!layers[i].part || strstr(error.text, layers[i].part));
+    }
+    ck_assert_int_eq(pim_graph_check(&graph, &error), PIM_OK);
+    graph.layers[2].attributes.linear.transposed = true;
+    ck_assert_int_eq(pim_graph_check(&graph, &error), PIM_BAD_INPUT);
+    pim_arena_terminate(&arena);
+}
+END_TEST
+
 START_TEST(sums_do_not_overflow)
 {
     struct pim_arena arena;
@@ -262,6 +309,7 @@ Suite *graph_suite(void)
     Suite *suite = suite_create("graph");
     TCase *group = tcase_create("graph");
     tcase_add_test(group, adding_keeps_sums_and_refuses_dangling_inputs);
+    tcase_add_test(group, shared_weights_fit);
     tcase_add_test(group, sums_do_not_overflow);
     tcase_add_test(group, layers_in_any_order_are_sorted);
     tcase_add_test(group, ready_layers_keep_the_described_order);
