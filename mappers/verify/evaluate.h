@@ -54,4 +54,8 @@ int32_t pim_verify_affine(const struct pim_graph *graph, uint32_t layer, uint64_
 /* The layer whose weights a layer multiplies with. */
 uint32_t pim_verify_weights_owner(const struct pim_graph *graph, uint32_t layer);
 
+/* Entry (row, column) of the matrix that a layer multiplies with, which may be that of another one,
+ * transposed. */
+int32_t pim_verify_weight_of(const struct pim_graph *graph, uint32_t layer, uint32_t row, uint32_t column);
+
 #endif

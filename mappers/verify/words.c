@@ -22,6 +22,14 @@ uint32_t pim_verify_weights_owner(const struct pim_graph *graph, uint32_t index)
                : index;
 }
 
+int32_t pim_verify_weight_of(const struct pim_graph *graph, uint32_t index, uint32_t row, uint32_t column)
+{
+    const struct pim_layer *layer = &graph->layers[index];
+    const uint32_t owner = pim_verify_weights_owner(graph, index);
+    return owner != index && layer->attributes.linear.transposed ? pim_verify_weight(owner, column, row)
+                                                                 : pim_verify_weight(owner, row, column);
+}
+
 static const int16_t *input_of(const struct pim_evaluation *e, uint32_t input)
 {
     return e->input[input];
@@ -45,7 +53,6 @@ static enum pim_status column_of(struct pim_evaluation *e, uint32_t column, void
     const struct pim_shape *in = pim_evaluation_shape(e, 0);
     const union pim_attributes *a = &e->layer->attributes;
     bool linear = e->layer->operation == PIM_OPERATOR_LINEAR;
-    uint32_t owner = pim_verify_weights_owner(e->graph, e->index);
     uint32_t channels = linear ? in->dimension[in->rank - 1] : in->dimension[1];
     uint32_t own = linear ? channels : channels / a->convolution.groups; /* of the group */
     uint32_t first = linear ? 0 : column / (a->convolution.outputs / a->convolution.groups) * own;
@@ -54,9 +61,9 @@ static enum pim_status column_of(struct pim_evaluation *e, uint32_t column, void
     int16_t *weight = weights, *start = bias;
     for (uint32_t p = 0; p < places; p++)
         for (uint32_t c = 0; c < own; c++)
-            *weight++ = (int16_t)pim_verify_weight(owner, p * channels + first + c, column);
+            *weight++ = (int16_t)pim_verify_weight_of(e->graph, e->index, p * channels + first + c, column);
     bool biased = linear ? a->linear.bias : a->convolution.bias;
-    *start = biased ? (int16_t)pim_verify_bias(owner, column) : 0;
+    *start = biased ? (int16_t)pim_verify_bias(pim_verify_weights_owner(e->graph, e->index), column) : 0;
     return PIM_OK;
 }
 

@@ -138,8 +138,7 @@ int16_t tensors_finish(const struct tensors *tensors, uint32_t layer, uint32_t c
     if (graph->operation == PIM_OPERATOR_CONVOLUTION && graph->attributes.convolution.bias)
         bias = pim_verify_bias(layer, channel);
     if (graph->operation == PIM_OPERATOR_LINEAR && graph->attributes.linear.bias)
-        bias = pim_verify_bias(graph->attributes.linear.shared ? graph->attributes.linear.weights_of : layer,
-                               channel);
+        bias = pim_verify_bias(pim_verify_weights_owner(tensors->flow->graph, layer), channel);
     int16_t value = pim_value_cut((int64_t)sum + bias);
     if (graph->operation == PIM_OPERATOR_ATTENTION_SCORES && graph->attributes.attention.bias_parameters > 0)
         value = pim_value_function(PIM_VALUE_FUNCTION_ELEMENTWISE + PIM_ELEMENTWISE_ADD, value);
@@ -157,10 +156,8 @@ int16_t tensors_finish(const struct tensors *tensors, uint32_t layer, uint32_t c
 int16_t tensors_weight(const struct tensors *tensors, uint32_t layer, uint32_t output, uint32_t input,
                        uint32_t position)
 {
-    const struct pim_layer *graph = &tensors->flow->graph->layers[layer];
     const struct flow_operation *operation = &tensors->flow->operation[layer];
     uint32_t each = operation->dimension[1] / operation->groups, one = operation->conv.length[PIM_LOOP_C];
     uint32_t row = position * one * operation->groups + output / each * one + input;
-    bool shared = graph->operation == PIM_OPERATOR_LINEAR && graph->attributes.linear.shared;
-    return (int16_t)pim_verify_weight(shared ? graph->attributes.linear.weights_of : layer, row, output);
+    return (int16_t)pim_verify_weight_of(tensors->flow->graph, layer, row, output);
 }

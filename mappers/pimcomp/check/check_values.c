@@ -30,8 +30,7 @@ static int32_t plain_weight(const struct pim_graph *graph, const struct pim_core
         uint32_t width = layer->sliding.kernel[1];
         uint64_t element = row % channels * layer->flat_stride[0] + pixel / width * layer->flat_stride[1] +
                            pixel % width * layer->flat_stride[2];
-        return pim_verify_weight(pim_verify_weights_owner(graph, layer->matrix_layer), (uint32_t)element,
-                                 column);
+        return pim_verify_weight_of(graph, layer->matrix_layer, (uint32_t)element, column);
     }
     uint32_t groups = matrix->attributes.convolution.groups;
     if (groups == 1)

@@ -356,6 +356,22 @@ START_TEST(an_input_that_is_part_of_the_result_is_there)
 }
 END_TEST
 
+/* A decoder with the matrix of its encoder, transposed. */
+START_TEST(transposed_weights_compute_the_network)
+{
+    struct trial trial;
+    memset(&trial, 0, sizeof trial);
+    read_hardware();
+    net_initialize(&trial.net);
+    uint32_t encoder =
+        net_linear(&trial.net, net_flatten(&trial.net, net_input(&trial.net, 3, 4, 4)), 20, false);
+    const union pim_attributes shared = {
+        .linear = {.outputs = 48, .shared = true, .weights_of = encoder, .transposed = true}};
+    (void)net_add(&trial.net, PIM_OPERATOR_LINEAR, &encoder, 1, &shared);
+    check_net(&trial, methods[_i]);
+}
+END_TEST
+
 /* What random networks have not: regions around windows, pooled windows, padding, a shuffle of channels. */
 START_TEST(published_families_compute_the_network)
 {
@@ -643,6 +659,7 @@ Suite *nicepim_values_suite(void)
     tcase_add_test(tests, a_pooling_by_a_norm_is_refused);
     tcase_add_loop_test(tests, parts_that_read_padding_alone_compute_the_network, 0, 3);
     tcase_add_loop_test(tests, an_input_that_is_part_of_the_result_is_there, 0, 3);
+    tcase_add_loop_test(tests, transposed_weights_compute_the_network, 0, 3);
     tcase_add_loop_test(tests, published_families_compute_the_network, 0, 5);
     tcase_add_test(tests, one_wrong_instruction_is_found);
     tcase_add_test(tests, wrong_owner_is_found);

@@ -163,6 +163,33 @@ START_TEST(linear_by_hand)
 }
 END_TEST
 
+/* A decoder with the matrix of its encoder, transposed, in the direct evaluation and in the arrays. */
+START_TEST(transposed_weights_by_hand)
+{
+    struct net net;
+    net_initialize(&net);
+    uint32_t flat = net_flatten(&net, net_input(&net, 2, 1, 3)), encoder = net_linear(&net, flat, 2, false);
+    const union pim_attributes shared = {
+        .linear = {.outputs = 6, .shared = true, .weights_of = encoder, .transposed = true}};
+    uint32_t decoder = net_add(&net, PIM_OPERATOR_LINEAR, &encoder, 1, &shared);
+    const int16_t *const *values = evaluate(&net);
+    for (uint32_t o = 0; o < 6; o++)
+        ck_assert_int_eq(values[decoder][o], pim_verify_weight(encoder, o, 0) * values[encoder][0] +
+                                                 pim_verify_weight(encoder, o, 1) * values[encoder][1]);
+    const struct pim_core_layer lowered = {.matrix_layer = decoder,
+                                           .graph_layer = decoder,
+                                           .source = {{.channels = 2, .height = 1, .width = 1}},
+                                           .sliding = {.kernel = {1, 1}},
+                                           .flat = true,
+                                           .flat_stride = {1, 1, 1},
+                                           .channels = 6,
+                                           .rows = 2};
+    ck_assert_int_ne(pim_verify_weight(encoder, 5, 1), pim_verify_weight(encoder, 1, 5));
+    ck_assert_int_eq(pim_core_weight_of(&net.graph, &lowered, 1, 5), pim_verify_weight(encoder, 5, 1));
+    net_terminate(&net);
+}
+END_TEST
+
 START_TEST(arithmetic_wraps)
 {
     ck_assert_int_eq(pim_value_cut(32768), -32768);
@@ -187,6 +214,7 @@ Suite *evaluate_suite(void)
     tcase_add_test(tests, pooling_by_hand);
     tcase_add_test(tests, elements_by_hand);
     tcase_add_test(tests, linear_by_hand);
+    tcase_add_test(tests, transposed_weights_by_hand);
     tcase_add_test(tests, arithmetic_wraps);
     suite_add_tcase(suite, tests);
     return suite;
