@@ -140,6 +140,30 @@ START_TEST(added_biases)
 }
 END_TEST
 
+/* A scale of each column becomes part of the matrix, which is then another one. */
+START_TEST(scaled_products_do_not_share)
+{
+    struct model m = {.opset = 13};
+    model_input(&m, "x", INTS(1, 64));
+    model_weights(&m, "w", INTS(64, 64));
+    model_weights(&m, "s", INTS(64));
+    model_weights(&m, "t", INTS(64));
+    model_node(&m, "MatMul", "first", "x w", "y0");
+    model_node(&m, "Mul", "scale", "y0 s", "y1");
+    model_node(&m, "MatMul", "second", "y1 w", "y2");
+    model_node(&m, "Mul", "other", "y2 t", "y3");
+    model_node(&m, "MatMul", "plain", "y3 w", "y4");
+    model_node(&m, "MatMul", "again", "y4 w", "y");
+    model_output(&m, "y");
+    struct pim_network *network = model_read(&m);
+    ck_assert(!layer_named(network, "first")->attributes.linear.shared);
+    ck_assert(!layer_named(network, "second")->attributes.linear.shared);
+    ck_assert(!layer_named(network, "plain")->attributes.linear.shared);
+    ck_assert(layer_named(network, "again")->attributes.linear.shared);
+    pim_network_destroy(network);
+}
+END_TEST
+
 /* Entries of a permutation that count from the end; the matrix is the same, or transposed. */
 START_TEST(a_transposition_may_count_from_the_end)
 {
@@ -218,6 +242,7 @@ Suite *products_suite(void)
     tcase_add_test(tests, shared_weights_count_once);
     tcase_add_test(tests, copies_of_a_matrix_share_its_weights);
     tcase_add_test(tests, added_biases);
+    tcase_add_test(tests, scaled_products_do_not_share);
     tcase_add_test(tests, a_transposition_may_count_from_the_end);
     tcase_add_test(tests, a_gemm_that_adds_more_than_a_bias_keeps_its_activation);
     tcase_add_test(tests, a_gemm_that_adds_more_than_a_bias_has_learned_weights);

@@ -27,8 +27,16 @@ struct use {
     bool swap_output; /* the outputs become rows */
 };
 
+/* What pim_onnx_absorb_affine() says of a product that it did not look behind. */
+static void absorb_nothing(struct pim_onnx_importer *i)
+{
+    i->shift = PIM_NONE;
+    i->shifts = 0;
+    i->scaled = false;
+}
+
 /* A layer that multiplies by a matrix with the same bias as an earlier one shares its weights; others can
- * share those of this one, unless its bias is made of several. */
+ * share those of this one, unless its bias is made of several or its columns are scaled. */
 static void share(struct pim_onnx_importer *i, const struct use *use, union pim_attributes *a, uint32_t layer)
 {
     struct pim_onnx_value *matrix = pim_onnx_origin(i, use->weights);
@@ -38,7 +46,7 @@ static void share(struct pim_onnx_importer *i, const struct use *use, union pim_
                                           : shift   ? pim_onnx_origin(i, shift)
                                                     : NULL;
     uint32_t bias = origin ? (uint32_t)(origin - i->value) : PIM_NONE;
-    if (i->shifts + (use->bias != NULL) > 1)
+    if (i->scaled || i->shifts + (use->bias != NULL) > 1)
         return;
     if (matrix->linear != PIM_NONE && matrix->linear_shift == bias) {
         a->linear.shared = true;
@@ -62,8 +70,7 @@ static void bind_linear(struct pim_onnx_importer *i, uint32_t layer, const struc
     if (i->status != PIM_OK)
         return;
     uint32_t value = pim_onnx_names_find(&i->value_names, i->node->output[0]);
-    i->shift = PIM_NONE;
-    i->shifts = 0;
+    absorb_nothing(i);
     if (!use->swap_output && !pim_onnx_has(i, "activation")) {
         struct pim_shape scale = {.rank = shape.rank};
         for (uint32_t d = 0; d < shape.rank; d++)
@@ -90,8 +97,7 @@ static bool matrix_fits(struct pim_onnx_importer *i, const struct pim_onnx_value
 static uint32_t add_linear(struct pim_onnx_importer *i, uint32_t layer, const struct use *use)
 {
     union pim_attributes a = {.linear = {.outputs = use->outputs}};
-    i->shift = PIM_NONE;
-    i->shifts = 0;
+    absorb_nothing(i);
     share(i, use, &a, i->network->graph.count);
     return pim_onnx_add(i, PIM_OPERATOR_LINEAR, "", &a, 1, &layer);
 }

@@ -52,7 +52,8 @@ void pim_onnx_convert_norm_division(struct pim_onnx_importer *i, unsigned unused
 {
     (void)unused;
     struct pim_onnx_value *input = pim_onnx_input(i, 0);
-    const union pim_attributes a = {.normalization = {.kind = PIM_NORMALIZATION_LAYER}};
+    const union pim_attributes a = {
+        .normalization = {.kind = PIM_NORMALIZATION_LAYER, .root_mean_square = true}};
     uint32_t layer = pim_onnx_layer_of(i, input),
              axis = pim_onnx_axis(i, pim_onnx_integer(i, "axis", -1), input->shape.rank);
     pim_onnx_bind_layer(i, 0, work_along(i, PIM_OPERATOR_NORMALIZATION, "", &a, layer, axis));
