@@ -69,6 +69,10 @@ static enum pim_status check_sharing(const struct pim_graph *graph, uint32_t bef
                         "needs weights of %" PRIu32 " x %" PRIu32 ": those of layer %s are %" PRIu32
                         " x %" PRIu32 "%s",
                         inputs, outputs, owner->name, rows, columns, transposed ? ", transposed" : "");
+    if (attributes->linear.bias != owner->attributes.linear.bias ||
+        (attributes->linear.bias && outputs != columns))
+        return pim_fail(error, PIM_BAD_INPUT, "shares the bias of layer %s, which has %s", owner->name,
+                        owner->attributes.linear.bias ? "one of another length, or is to have none" : "none");
     return PIM_OK;
 }
 

@@ -142,7 +142,7 @@ static void fold_transpose(struct pim_onnx_importer *i)
     int64_t order[PIM_SHAPE_RANK], stride[PIM_SHAPE_RANK] = {0}, moved[PIM_SHAPE_RANK] = {0};
     bool given;
     uint32_t count = pim_onnx_list(i, "perm", SIZE_MAX, order, PIM_SHAPE_RANK, &given),
-             rank = from->shape.rank, outermost = 0;
+             rank = from->shape.rank, outermost = 0, named = 0;
     struct pim_fold r = {.shape = {.rank = rank}};
     pim_fold_strides(&from->shape, false, stride);
     for (uint32_t d = 0; d < rank; d++) {
@@ -150,10 +150,11 @@ static void fold_transpose(struct pim_onnx_importer *i)
         r.shape.dimension[d] = from->shape.dimension[source];
         moved[d] = stride[source];
         outermost = d == 0 ? source : outermost;
+        named |= 1U << source;
     }
     if (given && count != rank)
         pim_onnx_fail(i, "perm has %u entries: the tensor has %u dimensions", count, rank);
-    if (i->status == PIM_OK && pim_onnx_elements(&r.shape) != pim_onnx_elements(&from->shape))
+    if (i->status == PIM_OK && named != (1U << rank) - 1)
         pim_onnx_fail(i, "perm must name every dimension once");
     if (i->status == PIM_OK)
         pim_fold_move(i, &r, from, 0, moved);

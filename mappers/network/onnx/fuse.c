@@ -55,13 +55,17 @@ static bool per_channel(const struct pim_onnx_value *constant, const struct pim_
     return axis >= ahead;
 }
 
-/* Whether a node that is taken over multiplies every one of `channels` by a learned number. */
-static bool scales(const struct pim_onnx_importer *i, const struct Onnx__NodeProto *node, uint32_t at,
-                   uint32_t channels)
+/* The learned numbers by which a node that is taken over multiplies each of `channels`, or PIM_NONE. One
+ * number for a single channel is taken for a number like others. */
+static uint32_t scale_of(const struct pim_onnx_importer *i, const struct Onnx__NodeProto *node, uint32_t at,
+                         uint32_t channels)
 {
-    return is(node, "BatchNormalization") ||
-           ((is(node, "Mul") || is(node, "Div")) &&
-            pim_onnx_elements(&i->value[other_input(i, node, at)].shape) == channels);
+    if (is(node, "BatchNormalization"))
+        return value_of(i, node->input[1]);
+    if (channels == 1 || !(is(node, "Mul") || is(node, "Div")))
+        return PIM_NONE;
+    const uint32_t constant = other_input(i, node, at);
+    return pim_onnx_elements(&i->value[constant].shape) == channels ? constant : PIM_NONE;
 }
 
 uint32_t pim_onnx_absorb_affine(struct pim_onnx_importer *i, const struct pim_shape *shape, uint32_t axis,
@@ -70,7 +74,8 @@ uint32_t pim_onnx_absorb_affine(struct pim_onnx_importer *i, const struct pim_sh
     uint32_t at = value_of(i, i->node->output[0]);
     i->shift = PIM_NONE;
     i->shifts = 0;
-    i->scaled = false;
+    i->scale = PIM_NONE;
+    i->scales = 0;
     for (;;) {
         const struct Onnx__NodeProto *next = at == PIM_NONE ? NULL : only_reader(i, at);
         if (!next || next->n_output == 0)
@@ -92,8 +97,12 @@ uint32_t pim_onnx_absorb_affine(struct pim_onnx_importer *i, const struct pim_sh
         if (!take)
             return at;
         *bias |= shift;
-        i->scaled |= scales(i, next, at, shape->dimension[axis]);
         i->shifts += shift;
+        const uint32_t scale = scale_of(i, next, at, shape->dimension[axis]);
+        if (scale != PIM_NONE) {
+            i->scale = scale;
+            i->scales++;
+        }
         if (shift)
             i->shift =
                 is(next, "BatchNormalization") ? value_of(i, next->input[1]) : other_input(i, next, at);
@@ -238,7 +247,7 @@ static bool fuse_layer_normalization(struct pim_onnx_importer *i)
     uint32_t out = pim_onnx_absorb_affine(i, &i->value[x].shape, rank - 1, &shift);
     i->node = work;
     const union pim_attributes a = {.normalization = {.kind = PIM_NORMALIZATION_LAYER,
-                                                      .affine = i->scaled || shift,
+                                                      .affine = i->scales > 0 || shift,
                                                       .unshifted = !shift}};
     uint32_t layer = pim_onnx_layer_of(i, &i->value[x]);
     layer = pim_onnx_add(i, PIM_OPERATOR_NORMALIZATION, "layer_normalization", &a, 1, &layer);

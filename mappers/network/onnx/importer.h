@@ -40,6 +40,7 @@ struct pim_onnx_value {
     uint32_t layer;        /* of an activation; of a constant the PARAMETER layer made for it, or PIM_NONE */
     uint32_t linear;       /* of a constant: the LINEAR layer whose weight it is, or PIM_NONE */
     uint32_t linear_shift; /* and the value that is its bias, or PIM_NONE */
+    uint32_t linear_scale; /* and the value that scales its columns, or PIM_NONE */
     bool linear_turned;    /* and whether it multiplies by the transposed matrix */
     uint32_t origin;       /* the constant whose copy this one is, or PIM_NONE */
     bool turned;           /* the copy is transposed */
@@ -69,7 +70,8 @@ struct pim_onnx_importer {
     uint32_t ordered;
     uint32_t shift;    /* the value that pim_onnx_absorb_affine() took as bias last, or PIM_NONE */
     uint32_t shifts;   /* and how many it took */
-    bool scaled;       /* and whether it took a scale for each channel */
+    uint32_t scale;    /* the value that it took as a scale for each channel last, or PIM_NONE */
+    uint32_t scales;   /* and how many it took */
     uint8_t *absorbed; /* for each node: its outputs were bound by a fusion */
     bool folding;      /* the layers under construction go again: only their shapes are wanted */
     uint32_t *touched; /* values that got a layer while folding, `touches` of them */

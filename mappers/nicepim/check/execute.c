@@ -469,8 +469,7 @@ static enum pim_status place_rest(struct execution *x)
                 continue;
             if (note->kind != NICE_NOTE_PLACED)
                 return pim_fail(x->error, PIM_BAD_INPUT,
-                                "node %" PRIu32 " has a note of layer %s behind its last instruction", i,
-                                execution_layer(x, note->layer));
+                                "node %" PRIu32 " has notes of work behind its last instruction", i);
             PIM_TRY(place_input(x, i, note));
         }
     }

@@ -70,18 +70,19 @@ START_TEST(shared_weights_fit)
 {
     static const struct {
         uint32_t input, outputs, owner;
-        bool shared, transposed;
+        bool shared, transposed, bias;
         const char *part; /* of the message; NULL: taken */
     } layers[] = {
-        {0, 8, 1, true, false, NULL},
-        {1, 4, 1, true, true, NULL},
-        {0, 8, 9, true, false, "shares the weights of layer 9, which is not before it"},
-        {0, 8, 0, true, false, "layer x, which is no linear layer with weights of its own"},
-        {0, 8, 2, true, false, "layer y0, which is no linear layer with weights of its own"},
-        {0, 7, 1, true, false, "needs weights of 4 x 7: those of layer w are 4 x 8"},
-        {1, 8, 1, true, false, "needs weights of 8 x 8: those of layer w are 4 x 8"},
-        {0, 8, 1, true, true, "needs weights of 4 x 8: those of layer w are 4 x 8, transposed"},
-        {0, 8, 0, false, true, "only weights of another layer can be transposed"},
+        {0, 8, 1, true, false, false, NULL},
+        {1, 4, 1, true, true, false, NULL},
+        {0, 8, 9, true, false, false, "shares the weights of layer 9, which is not before it"},
+        {0, 8, 0, true, false, false, "layer x, which is no linear layer with weights of its own"},
+        {0, 8, 2, true, false, false, "layer y0, which is no linear layer with weights of its own"},
+        {0, 7, 1, true, false, false, "needs weights of 4 x 7: those of layer w are 4 x 8"},
+        {1, 8, 1, true, false, false, "needs weights of 8 x 8: those of layer w are 4 x 8"},
+        {0, 8, 1, true, true, false, "needs weights of 4 x 8: those of layer w are 4 x 8, transposed"},
+        {0, 8, 0, false, true, false, "only weights of another layer can be transposed"},
+        {0, 8, 1, true, false, true, "shares the bias of layer w, which has none"},
     };
     struct pim_arena arena;
     struct pim_graph graph;
@@ -101,6 +102,7 @@ START_TEST(shared_weights_fit)
         d.attributes.linear.outputs = layers[i].outputs;
         d.attributes.linear.shared = layers[i].shared;
         d.attributes.linear.transposed = layers[i].transposed;
+        d.attributes.linear.bias = layers[i].bias;
         d.attributes.linear.weights_of = layers[i].owner;
         ck_assert_int_eq(pim_graph_add(&graph, &d, NULL, &error), layers[i].part ? PIM_BAD_INPUT : PIM_OK);
         ck_assert(!layers[i].part || strstr(error.text, layers[i].part));

@@ -509,6 +509,22 @@ START_TEST(padding_that_is_not_zero)
 }
 END_TEST
 
+/* Divided by its norm: no mean is taken off, and nothing is learned. */
+START_TEST(division_by_a_norm)
+{
+    struct model m = {.opset = 13};
+    model_input(&m, "x", INTS(1, 4, 8));
+    model_node(&m, "LpNormalization", "norm", "x", "y");
+    model_output(&m, "y");
+    struct pim_network *network = model_read(&m);
+    const struct pim_layer *norm = layer_named(network, "norm");
+    ck_assert_int_eq(norm->operation, PIM_OPERATOR_NORMALIZATION);
+    ck_assert(norm->attributes.normalization.root_mean_square);
+    ck_assert_uint_eq(norm->parameters, 0);
+    pim_network_destroy(network);
+}
+END_TEST
+
 /* SAME is of the padded map: 10 x 11 positions here, which a stride of 2 halves, rounded up. */
 START_TEST(padding_before_a_convolution_that_pads_by_itself)
 {
@@ -587,6 +603,7 @@ Suite *operators_suite(void)
     tcase_add_test(tests, what_is_learned);
     tcase_add_test(tests, padding_that_is_not_zero);
     tcase_add_test(tests, padding_before_a_convolution_that_pads_by_itself);
+    tcase_add_test(tests, division_by_a_norm);
     tcase_add_test(tests, refused_with_the_reason);
     suite_add_tcase(suite, tests);
     return suite;

@@ -140,27 +140,53 @@ START_TEST(added_biases)
 }
 END_TEST
 
-/* A scale of each column becomes part of the matrix, which is then another one. */
-START_TEST(scaled_products_do_not_share)
+/* A scale of each column becomes part of the matrix, which is then another one; with the same scale it is the
+ * same. A number is no scale. */
+START_TEST(scaled_products_share_with_the_same_scale)
 {
+    static const struct {
+        const char *name, *scale;
+        bool shared;
+    } uses[] = {{"first", "s", false},  {"same", "s", true},  {"other", "t", false},
+                {"plain", NULL, false}, {"copy", "si", true}, {"half", "h", false}};
     struct model m = {.opset = 13};
+    char at[32] = "x", inputs[64], next[32];
     model_input(&m, "x", INTS(1, 64));
     model_weights(&m, "w", INTS(64, 64));
     model_weights(&m, "s", INTS(64));
     model_weights(&m, "t", INTS(64));
-    model_node(&m, "MatMul", "first", "x w", "y0");
-    model_node(&m, "Mul", "scale", "y0 s", "y1");
-    model_node(&m, "MatMul", "second", "y1 w", "y2");
-    model_node(&m, "Mul", "other", "y2 t", "y3");
-    model_node(&m, "MatMul", "plain", "y3 w", "y4");
-    model_node(&m, "MatMul", "again", "y4 w", "y");
-    model_output(&m, "y");
+    model_number(&m, "h", 0.5F);
+    model_node(&m, "Identity", "i", "s", "si");
+    for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++) {
+        (void)snprintf(inputs, sizeof inputs, "%s w", at);
+        (void)snprintf(at, sizeof at, "%zu", u);
+        model_node(&m, "MatMul", uses[u].name, inputs, at);
+        if (!uses[u].scale)
+            continue;
+        (void)snprintf(inputs, sizeof inputs, "%s %s", at, uses[u].scale);
+        (void)snprintf(next, sizeof next, "%zus", u);
+        model_node(&m, "Mul", next, inputs, next);
+        (void)snprintf(at, sizeof at, "%zus", u);
+    }
+    model_output(&m, at);
     struct pim_network *network = model_read(&m);
-    ck_assert(!layer_named(network, "first")->attributes.linear.shared);
-    ck_assert(!layer_named(network, "second")->attributes.linear.shared);
-    ck_assert(!layer_named(network, "plain")->attributes.linear.shared);
-    ck_assert(layer_named(network, "again")->attributes.linear.shared);
+    for (size_t u = 0; u < sizeof uses / sizeof uses[0]; u++)
+        ck_assert_msg(layer_named(network, uses[u].name)->attributes.linear.shared == uses[u].shared, "%s",
+                      uses[u].name);
     pim_network_destroy(network);
+}
+END_TEST
+
+START_TEST(a_permutation_names_every_dimension)
+{
+    struct model m = {.opset = 13};
+    model_input(&m, "x", INTS(1, 64));
+    model_weights(&m, "w", INTS(64, 64));
+    model_node(&m, "Transpose", "t", "w", "wt");
+    model_integers(&m, "perm", INTS(0, 0));
+    model_node(&m, "MatMul", "first", "x wt", "y");
+    model_output(&m, "y");
+    model_refused(&m, "perm must name every dimension once");
 }
 END_TEST
 
@@ -242,7 +268,8 @@ Suite *products_suite(void)
     tcase_add_test(tests, shared_weights_count_once);
     tcase_add_test(tests, copies_of_a_matrix_share_its_weights);
     tcase_add_test(tests, added_biases);
-    tcase_add_test(tests, scaled_products_do_not_share);
+    tcase_add_test(tests, scaled_products_share_with_the_same_scale);
+    tcase_add_test(tests, a_permutation_names_every_dimension);
     tcase_add_test(tests, a_transposition_may_count_from_the_end);
     tcase_add_test(tests, a_gemm_that_adds_more_than_a_bias_keeps_its_activation);
     tcase_add_test(tests, a_gemm_that_adds_more_than_a_bias_has_learned_weights);

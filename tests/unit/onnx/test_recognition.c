@@ -226,7 +226,7 @@ static void part_of_product(struct model *m, const char *part, int64_t index, bo
     }
 }
 
-enum norm { AS_OPERATOR, WITH_SCALE_AND_SHIFT, WITH_SCALE, PLAIN, WITHOUT_MEAN };
+enum norm { AS_OPERATOR, OPERATOR_WITH_SCALE, WITH_SCALE_AND_SHIFT, WITH_SCALE, PLAIN, WITHOUT_MEAN };
 
 /* One node of a layer normalisation that is written out; `$` stands for its name. */
 static void step(struct model *m, const char *norm, const char *operation, const char *inputs,
@@ -248,9 +248,9 @@ static void step(struct model *m, const char *norm, const char *operation, const
 static void put_norm(struct model *m, enum norm norm, const char *name, const char *from, const char *result)
 {
     char inputs[32];
-    (void)snprintf(inputs, sizeof inputs, norm == WITHOUT_MEAN ? "%s g" : "%s g g", from);
-    if (norm == AS_OPERATOR || norm == WITHOUT_MEAN) {
-        model_node(m, norm == AS_OPERATOR ? "LayerNormalization" : "SimplifiedLayerNormalization", name,
+    (void)snprintf(inputs, sizeof inputs, norm == AS_OPERATOR ? "%s g g" : "%s g", from);
+    if (norm == AS_OPERATOR || norm == OPERATOR_WITH_SCALE || norm == WITHOUT_MEAN) {
+        model_node(m, norm == WITHOUT_MEAN ? "SimplifiedLayerNormalization" : "LayerNormalization", name,
                    inputs, result);
         return;
     }
@@ -333,7 +333,7 @@ static void framework_file(struct model *m, enum norm norm)
 /* Norms may be written out, and then also lack the shift, or both. */
 START_TEST(as_frameworks_write_it)
 {
-    static const uint64_t parameters[] = {32, 32, 16, 0};
+    static const uint64_t parameters[] = {32, 16, 32, 16, 0};
     static struct model m;
     struct pim_error error = {PIM_OK, ""};
     struct pim_network *again = NULL;

@@ -99,8 +99,9 @@ static void warn(const struct request *request, const struct pim_map *map)
                 request->map.mapper->name, key);
     if (pim_map_is_recognised(map))
         fprintf(stderr,
-                "pimsim map %s: note: %s is a vision transformer, which is mapped as its descriptor: masks, "
-                "biases and position embeddings were not compared (docs/networks.md)\n",
+                "pimsim map %s: note: %s is a vision transformer, which is mapped as its descriptor: biases, "
+                "masks, "
+                "position embeddings, numbers and learned scales were not compared (docs/networks.md)\n",
                 request->map.mapper->name, request->map.network);
 }
 

@@ -31,31 +31,42 @@ struct use {
 static void absorb_nothing(struct pim_onnx_importer *i)
 {
     i->shift = PIM_NONE;
-    i->shifts = 0;
-    i->scaled = false;
+    i->scale = PIM_NONE;
+    i->shifts = i->scales = 0;
 }
 
-/* A layer that multiplies by a matrix with the same bias as an earlier one shares its weights; others can
- * share those of this one, unless its bias is made of several or its columns are scaled. */
+/* The value whose copy value number `index` is; PIM_NONE of none. */
+static uint32_t origin_of(struct pim_onnx_importer *i, uint32_t index)
+{
+    return index == PIM_NONE ? PIM_NONE : (uint32_t)(pim_onnx_origin(i, &i->value[index]) - i->value);
+}
+
+static uint32_t outputs_of(const struct pim_onnx_importer *i, uint32_t linear)
+{
+    return i->network->graph.layers[linear].attributes.linear.outputs;
+}
+
+/* A layer that multiplies by a matrix with the same bias and the same scale of its columns as an earlier one
+ * shares its weights; others can share those of this one, unless it has several of either. */
 static void share(struct pim_onnx_importer *i, const struct use *use, union pim_attributes *a, uint32_t layer)
 {
     struct pim_onnx_value *matrix = pim_onnx_origin(i, use->weights);
-    bool turned = use->turned != use->weights->turned;
-    struct pim_onnx_value *shift = i->shift == PIM_NONE ? NULL : &i->value[i->shift];
-    const struct pim_onnx_value *origin = use->bias ? pim_onnx_origin(i, use->bias)
-                                          : shift   ? pim_onnx_origin(i, shift)
-                                                    : NULL;
-    uint32_t bias = origin ? (uint32_t)(origin - i->value) : PIM_NONE;
-    if (i->scaled || i->shifts + (use->bias != NULL) > 1)
+    const bool turned = use->turned != use->weights->turned;
+    const uint32_t bias = origin_of(i, use->bias ? (uint32_t)(use->bias - i->value) : i->shift),
+                   scale = origin_of(i, i->scale);
+    if (i->scales > 1 || i->shifts + (use->bias != NULL) > 1)
         return;
-    if (matrix->linear != PIM_NONE && matrix->linear_shift == bias) {
+    const bool used = matrix->linear != PIM_NONE;
+    const bool same = used && matrix->linear_shift == bias && matrix->linear_scale == scale;
+    if (same && (bias == PIM_NONE || a->linear.outputs == outputs_of(i, matrix->linear))) {
         a->linear.shared = true;
         a->linear.weights_of = matrix->linear;
         a->linear.transposed = turned != matrix->linear_turned;
     }
-    if (matrix->linear == PIM_NONE && !i->folding) {
+    if (!used && !i->folding) {
         matrix->linear = layer;
         matrix->linear_shift = bias;
+        matrix->linear_scale = scale;
         matrix->linear_turned = turned;
     }
 }
