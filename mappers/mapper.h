@@ -168,8 +168,8 @@ struct pim_mapper {
     /* The job that options ask for, into a zeroed `job`; cheap. NULL: it is known with the plan alone. */
     void (*foresee)(const struct pim_mapper_inputs *inputs, const void *options, struct pim_mapper_job *job);
 
-    /* Whether the trace is one round of a pipeline over images, whose time is that between two images and not
-       that of one. NULL: never. */
+    /* Whether the trace is one round of a pipeline over images (or, of a network larger than the chip, of
+       several images), whose time is that between two images and not that of one. NULL: never. */
     bool (*rounds)(const void *options);
 
     /* Decides everything, in `plan_size` zeroed bytes. `options` is borrowed too. */

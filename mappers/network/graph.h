@@ -27,7 +27,8 @@
  *  4. padding_macs <= macs.
  *  5. A layer that nothing reads is an output of the network; an input or a parameter is none.
  *  6. A linear layer that shares weights names an earlier linear layer with weights of its own, whose matrix
- *     has its inputs and outputs, swapped where it is transposed; weights of one's own are not transposed.
+ *     has its inputs and outputs, swapped where it is transposed, and whose bias (or none) it has; weights of
+ *     one's own are not transposed.
  */
 #ifndef PIMSIM_MAPPERS_NETWORK_GRAPH_H
 #define PIMSIM_MAPPERS_NETWORK_GRAPH_H

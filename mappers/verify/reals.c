@@ -1,5 +1,6 @@
 /* Direct evaluation in real numbers (reals.h): what is done to them. */
 #include "mappers/verify/reals.h"
+#include "mappers/verify/evaluate.h"
 #include "mappers/verify/evaluate_internal.h"
 
 #include <math.h>
@@ -40,8 +41,8 @@ static void add_products(void *sum, const void *a, uint64_t step_a, const void *
 static double linear_weight(const union pim_attributes *a, const double *learned, uint32_t rows, uint32_t row,
                             uint32_t column)
 {
-    return a->linear.shared && a->linear.transposed ? learned[(uint64_t)column * rows + row]
-                                                    : learned[(uint64_t)row * a->linear.outputs + column];
+    return a->linear.transposed ? learned[(uint64_t)column * rows + row]
+                                : learned[(uint64_t)row * a->linear.outputs + column];
 }
 
 static enum pim_status column_of(struct pim_evaluation *e, uint32_t column, void *weights, void *bias)
@@ -49,7 +50,7 @@ static enum pim_status column_of(struct pim_evaluation *e, uint32_t column, void
     const struct pim_shape *in = pim_evaluation_shape(e, 0);
     const union pim_attributes *a = &e->layer->attributes;
     bool linear = e->layer->operation == PIM_OPERATOR_LINEAR;
-    uint32_t owner = linear && a->linear.shared ? a->linear.weights_of : e->index;
+    uint32_t owner = pim_verify_weights_owner(e->graph, e->index);
     const double *learned = require(e, owner, PIM_LEARNED_WEIGHTS), *start = NULL;
     double *weight = weights, *to = bias;
     if (!learned)

@@ -1,14 +1,12 @@
 #include "models/system/used.h"
 
 #include "models/system/schema.h"
+#include "models/unit/unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { NODE = PIM_NODE_KEY, CORE = PIM_CORE_KEY, CHANNEL = PIM_CHANNEL_KEY, TILE = PIM_TILE_KEY };
-
-static const char *const kind_names[PIM_UNIT_KINDS] = {"node", "core", "channel",
-                                                       "tile"}; /* as in the schema */
 
 /* The first row whose text a key begins with; keys without a row are for all. */
 static const struct {
@@ -126,8 +124,7 @@ enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configur
                                         struct pim_error *error)
 {
     const unsigned users = users_of(path), kind = kind_of(configuration);
-    char names[64] = "", needs[PIM_NEED_TEXT];
-    size_t at = 0;
+    char names[PIM_UNIT_KINDS_TEXT], needs[PIM_NEED_TEXT];
     if (kind == 0 || (users & kind) != 0) {
         if (purpose == PIM_TO_MEASURE && strcmp(path, decides_areas) == 0)
             return pim_fail(error, PIM_BAD_INPUT,
@@ -141,13 +138,10 @@ enum pim_status pim_hardware_refuse_key(const struct pim_configuration *configur
         pim_need_describe(need, configuration, purpose, needs);
         return pim_fail(error, PIM_BAD_INPUT, "%.200s: %s: it would change nothing", path, needs);
     }
-    for (unsigned i = 0; i < PIM_UNIT_KINDS; i++)
-        if ((users >> i & 1U) != 0)
-            at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%s\"", at > 0 ? " or " : "",
-                                   kind_names[i]);
+    pim_unit_kinds_text(users, names);
     return pim_fail(error, PIM_BAD_INPUT,
                     "%.200s: describes hardware with array.kind %s, this has \"%s\": it would change nothing",
-                    path, names, kind_names[pim_configuration_choice(configuration, "array.kind")]);
+                    path, names, pim_unit_kind_name(pim_configuration_choice(configuration, "array.kind")));
 }
 
 void pim_hardware_key_of_set(const char *set, char *path, size_t size)

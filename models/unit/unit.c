@@ -45,19 +45,28 @@ void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode,
     fail(unit, place, text);
 }
 
+const char *pim_unit_kind_name(unsigned kind)
+{
+    static const char *const names[] = {"node", "core", "channel", "tile"};
+    return kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
+}
+
+void pim_unit_kinds_text(unsigned kinds, char text[PIM_UNIT_KINDS_TEXT])
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (unsigned kind = 0; pim_unit_kind_name(kind); kind++)
+        if ((kinds >> kind & 1U) != 0)
+            at += (size_t)snprintf(text + at, PIM_UNIT_KINDS_TEXT - at, "%s\"%s\"", at > 0 ? " or " : "",
+                                   pim_unit_kind_name(kind));
+}
+
 enum pim_status pim_unit_refuse_opcode(unsigned opcode, struct pim_error *error)
 {
-    static const char *const kinds[] = {[PIM_CHECK_NODES] = "node",
-                                        [PIM_CHECK_CORES] = "core",
-                                        [PIM_CHECK_CHANNELS] = "channel",
-                                        [PIM_CHECK_TILES] = "tile"}; /* values of array.kind */
-    char names[64] = "";
-    size_t at = 0;
+    char names[PIM_UNIT_KINDS_TEXT];
     if (opcode == PIM_OP_BIT_SERIAL)
         return pim_fail(error, PIM_BAD_INPUT, "there is no engine for it: row_compute has taken its place");
-    for (unsigned i = PIM_CHECK_NODES; i < sizeof kinds / sizeof kinds[0]; i++)
-        if ((pim_check_units_of(opcode) >> i & 1U) != 0)
-            at += (size_t)snprintf(names + at, sizeof names - at, "%s\"%s\"", at > 0 ? " or " : "", kinds[i]);
+    pim_unit_kinds_text(pim_check_units_of(opcode) >> PIM_CHECK_NODES, names);
     return pim_fail(error, PIM_BAD_INPUT,
                     "this hardware has no engine for it: that of array.kind = %s executes it", names);
 }

@@ -179,6 +179,12 @@ void pim_unit_fail(struct pim_unit *unit, const char *format, ...) PIM_PRINTF(2,
 void pim_unit_fail_at(struct pim_unit *unit, uint64_t sequence, unsigned opcode, const char *format, ...)
     PIM_PRINTF(4, 5);
 
+/* "node", "core", "channel", "tile": value number `kind` of the key array.kind; NULL outside. */
+const char *pim_unit_kind_name(unsigned kind);
+enum { PIM_UNIT_KINDS_TEXT = 64 };
+/* "\"node\" or \"core\"": those with a bit 1 << kind in `kinds`. */
+void pim_unit_kinds_text(unsigned kinds, char text[PIM_UNIT_KINDS_TEXT]);
+
 /* The refusal of an instruction that these units have no engine for: it names the hardware that has one. */
 enum pim_status pim_unit_refuse_opcode(unsigned opcode, struct pim_error *error);
 /* The same as the first error of a run. */

@@ -28,8 +28,7 @@ static const struct explained_message messages[] = {
      "FILE` shows where each value comes from."},
     {"would change nothing|does nothing|do nothing",
      "A key or option was set that counts for other hardware, or beside other values, alone: the result "
-     "would "
-     "be that without it, and look as if it had been tried.",
+     "would be that without it, and look as if it had been tried.",
      "Leave it out, or set what the message names as well. A configuration file may hold such keys."},
     {"row_compute has taken its place",
      "The trace has an instruction of an earlier form of the trace format, which nothing executes any more.",

@@ -328,13 +328,18 @@ static void check_net(struct trial *trial, enum nice_method method)
     release_trial(trial);
 }
 
+static void begin_net(struct trial *trial)
+{
+    memset(trial, 0, sizeof *trial);
+    read_hardware();
+    net_initialize(&trial->net);
+}
+
 /* Rows and columns of outputs whose windows lie in padding alone: parts that read nothing. */
 START_TEST(parts_that_read_padding_alone_compute_the_network)
 {
     struct trial trial;
-    memset(&trial, 0, sizeof trial);
-    read_hardware();
-    net_initialize(&trial.net);
+    begin_net(&trial);
     uint32_t map = net_convolution(&trial.net, net_input(&trial.net, 3, 4, 4), 8, 3, 1, 1, 1, false);
     map = net_convolution(&trial.net, map, 8, 2, 2, 4, 1, false); /* 6 x 6 of a map of 4 x 4 */
     (void)net_convolution(&trial.net, map, 4, 3, 1, 1, 1, false);
@@ -346,9 +351,7 @@ END_TEST
 START_TEST(an_input_that_is_part_of_the_result_is_there)
 {
     struct trial trial;
-    memset(&trial, 0, sizeof trial);
-    read_hardware();
-    net_initialize(&trial.net);
+    begin_net(&trial);
     uint32_t sides[2] = {net_input(&trial.net, 3, 4, 4), 0};
     sides[1] = net_convolution(&trial.net, sides[0], 8, 3, 1, 1, 1, false);
     (void)net_concat(&trial.net, sides, 2);
@@ -360,9 +363,7 @@ END_TEST
 START_TEST(transposed_weights_compute_the_network)
 {
     struct trial trial;
-    memset(&trial, 0, sizeof trial);
-    read_hardware();
-    net_initialize(&trial.net);
+    begin_net(&trial);
     uint32_t encoder =
         net_linear(&trial.net, net_flatten(&trial.net, net_input(&trial.net, 3, 4, 4)), 20, false);
     const union pim_attributes shared = {

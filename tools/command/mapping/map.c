@@ -100,8 +100,8 @@ static void warn(const struct request *request, const struct pim_map *map)
     if (pim_map_is_recognised(map))
         fprintf(stderr,
                 "pimsim map %s: note: %s is a vision transformer, which is mapped as its descriptor: biases, "
-                "masks, "
-                "position embeddings, numbers and learned scales were not compared (docs/networks.md)\n",
+                "masks, position embeddings, numbers and learned scales were not compared "
+                "(docs/networks.md)\n",
                 request->map.mapper->name, request->map.network);
 }
 

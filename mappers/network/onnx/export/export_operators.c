@@ -125,7 +125,7 @@ static void put_linear(struct pim_onnx_exporter *e)
             (void)pim_onnx_put_weights(e, bias_name, &bias);
     }
     static const int64_t turned[2] = {1, 0};
-    if (a->linear.shared && a->linear.transposed)
+    if (a->linear.transposed)
         weight_name = put_transpose(e, false, weight_name, turned, 2);
     const char *product = put2(e, "MatMul", !a->linear.bias, input_name(e, 0), weight_name);
     if (a->linear.bias)
